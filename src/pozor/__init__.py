@@ -1,0 +1,61 @@
+"""pozor: transformer attention you can see, check by hand, and run at any length."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pozor.attend import Observation, Want, attention, available_backends, merge, observe
+    from pozor.errors import (
+        BackendUnavailable,
+        CaptureError,
+        DtypeError,
+        OptionError,
+        PozorError,
+        RecordingError,
+        ShapeError,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BackendUnavailable",
+    "CaptureError",
+    "DtypeError",
+    "Observation",
+    "OptionError",
+    "PozorError",
+    "RecordingError",
+    "ShapeError",
+    "Want",
+    "attention",
+    "available_backends",
+    "merge",
+    "observe",
+]
+
+# the module that holds each public name; loaded on first use, so that `import pozor` stays light
+_ROOMS = {
+    "attend": ("Observation", "Want", "attention", "available_backends", "merge", "observe"),
+    "errors": (
+        "BackendUnavailable",
+        "CaptureError",
+        "DtypeError",
+        "OptionError",
+        "PozorError",
+        "RecordingError",
+        "ShapeError",
+    ),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pozor' has no attribute {name!r}")
+    value = getattr(import_module(f"pozor.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,5 @@
+"""`pozor byhand`."""
+
+
+def byhand() -> None:
+    """(being built)."""

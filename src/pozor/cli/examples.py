@@ -1,0 +1,5 @@
+"""`pozor examples`."""
+
+
+def examples() -> None:
+    """(being built)."""

@@ -1,0 +1,5 @@
+"""`pozor record`."""
+
+
+def record() -> None:
+    """(being built)."""

@@ -1,0 +1,5 @@
+"""`pozor size`."""
+
+
+def size() -> None:
+    """(being built)."""

@@ -1,0 +1,5 @@
+"""`pozor view`."""
+
+
+def view() -> None:
+    """(being built)."""

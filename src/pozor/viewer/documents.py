@@ -1,0 +1,129 @@
+"""The JSON documents that the server sends and the page reads: shapes and units, nothing else.
+
+`web/src/read/documents.ts` is generated from this file (`python -m pozor.viewer.typescript`), so only
+these types stand here: str, int, float, bool, list[...], `X | None`, Literal[...] and other TypedDicts.
+"""
+
+from typing import Literal, TypedDict
+
+Kind = Literal["self", "cross"]
+Variant = Literal["recorded", "unmasked", "causal"]
+Value = Literal["prob", "value_norm"]
+Reduce = Literal["max", "mean", "share"]
+
+
+class RecordingCard(TypedDict):
+    """One line of the list of recordings."""
+
+    id: str  # stable over restarts: a digest of the real path
+    name: str
+    path: str
+    model: str
+    dtype: str  # of the stored q, k, v
+    items: int
+    tokens: int  # the longest item's
+    layers: int
+    heads: int  # query heads of a layer
+    fidelity: float | None  # largest relative error of a layer; None = not compared
+    shipped: bool  # comes with the package
+
+
+class StartDocument(TypedDict):
+    """GET /api/start: what the home page shows."""
+
+    version: str
+    folder: str
+    recordings: list[RecordingCard]
+
+
+class TokenDocument(TypedDict):
+    """A token of an item; start and stop count UTF-16 units of the item's text (JavaScript's indices)."""
+
+    id: int
+    text: str  # its own characters; bytes that are no character alone as ⟨F0 9F⟩, never empty
+    start: int
+    stop: int
+    special: bool
+
+
+class ItemDocument(TypedDict):
+    """One recorded sequence."""
+
+    name: str
+    text: str
+    tokens: list[TokenDocument]
+
+
+class LayerDocument(TypedDict):
+    """One recorded layer; heads are query heads, kv_heads[i] is the key head that heads[i] reads."""
+
+    layer: int
+    kind: Kind
+    heads: list[int]
+    kv_heads: list[int]
+    head_dim: int
+    v_head_dim: int
+    fidelity: float | None
+    mask: str  # the mask in words, for example "causal" or "causal & window (511, 0)"
+    value_norm: bool  # v_norm is there
+
+
+class RecordingDocument(TypedDict):
+    """GET /api/recordings/{id}."""
+
+    card: RecordingCard
+    items: list[ItemDocument]
+    layers: list[LayerDocument]
+
+
+class MapDocument(TypedDict):
+    """GET /api/recordings/{id}/map?item&layer&kind&head&variant: what the map needs before its tiles."""
+
+    q_len: int
+    kv_len: int
+    q_offset: int  # position of query 0 among the keys
+    zooms: int  # zooms 0 … zooms-1; the last is the first with a single tile
+    variants: list[Variant]
+    values: list[Value]
+    entropy: list[float]  # per query, nats
+    received: list[float | None]  # per key, mean over the queries that may see it; None if none may
+
+
+class RowDocument(TypedDict):
+    """GET …/row?…&query=: where one query looks; float64 from the stored q and k."""
+
+    query: int
+    probs: list[float]  # per key; 0 where hidden
+    visible: list[bool]
+    entropy: float
+    lse: float | None  # None where the row sees nothing
+    sink: float  # the part of the row that goes to the sink logit, 0 without one
+
+
+class ColumnDocument(TypedDict):
+    """GET …/column?…&key=: who looks at one key; by the stored lse."""
+
+    key: int
+    probs: list[float]  # per query; 0 where hidden
+    visible: list[bool]
+    received: float | None
+
+
+class CellDocument(TypedDict):
+    """GET …/cell?…&query=&key=&lang=&digits=: one cell and its working."""
+
+    query: int
+    key: int
+    visible: bool
+    prob: float  # float64 from q and k
+    tile: float  # what the map shows, float32
+    difference: float  # |tile - prob|
+    logit: float | None
+    lse: float | None
+    html: str  # the working of the cell as an HTML fragment (escaped, MathML, no script or style)
+
+
+class ErrorDocument(TypedDict):
+    """Any answer with a status of 400 or more."""
+
+    error: str  # one sentence
