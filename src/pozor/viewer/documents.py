@@ -2,6 +2,7 @@
 
 `web/src/read/documents.ts` is generated from this file (`python -m pozor.viewer.typescript`), so only
 these types stand here: str, int, float, bool, list[...], `X | None`, Literal[...] and other TypedDicts.
+JSON has no NaN and no infinity: a number that is not finite (NaN in the stored q or k) is None.
 """
 
 from typing import Literal, TypedDict
@@ -10,6 +11,7 @@ Kind = Literal["self", "cross"]
 Variant = Literal["recorded", "unmasked", "causal"]
 Value = Literal["prob", "value_norm"]
 Reduce = Literal["max", "mean", "share"]
+Language = Literal["cs", "en"]
 
 
 class RecordingCard(TypedDict):
@@ -18,6 +20,7 @@ class RecordingCard(TypedDict):
     id: str  # stable over restarts: a digest of the real path
     name: str
     path: str
+    error: str | None  # why it cannot be opened, one sentence; then numbers are 0 and texts empty
     model: str
     dtype: str  # of the stored q, k, v
     items: int
@@ -32,7 +35,8 @@ class StartDocument(TypedDict):
     """GET /api/start: what the home page shows."""
 
     version: str
-    folder: str
+    lang: Language | None  # asked for with --lang; None = the browser's
+    folder: str  # the one pozor was started in
     recordings: list[RecordingCard]
 
 
@@ -41,7 +45,7 @@ class TokenDocument(TypedDict):
 
     id: int
     text: str  # its own characters; bytes that are no character alone as ⟨F0 9F⟩, never empty
-    start: int
+    start: int  # start and stop are -1 for a token that is not in the text
     stop: int
     special: bool
 
@@ -63,6 +67,7 @@ class LayerDocument(TypedDict):
     kv_heads: list[int]
     head_dim: int
     v_head_dim: int
+    scale: float  # multiplies q·k
     fidelity: float | None
     mask: str  # the mask in words, for example "causal" or "causal & window (511, 0)"
     value_norm: bool  # v_norm is there
@@ -85,7 +90,7 @@ class MapDocument(TypedDict):
     zooms: int  # zooms 0 … zooms-1; the last is the first with a single tile
     variants: list[Variant]
     values: list[Value]
-    entropy: list[float]  # per query, nats
+    entropy: list[float | None]  # per query, nats
     received: list[float | None]  # per key, mean over the queries that may see it; None if none may
 
 
@@ -93,18 +98,18 @@ class RowDocument(TypedDict):
     """GET …/row?…&query=: where one query looks; float64 from the stored q and k."""
 
     query: int
-    probs: list[float]  # per key; 0 where hidden
+    probs: list[float | None]  # per key; 0 where hidden
     visible: list[bool]
-    entropy: float
+    entropy: float | None
     lse: float | None  # None where the row sees nothing
-    sink: float  # the part of the row that goes to the sink logit, 0 without one
+    sink: float | None  # the part of the row that goes to the sink logit, 0 without one
 
 
 class ColumnDocument(TypedDict):
     """GET …/column?…&key=: who looks at one key; by the stored lse."""
 
     key: int
-    probs: list[float]  # per query; 0 where hidden
+    probs: list[float | None]  # per query; 0 where hidden
     visible: list[bool]
     received: float | None
 
@@ -115,11 +120,11 @@ class CellDocument(TypedDict):
     query: int
     key: int
     visible: bool
-    prob: float  # float64 from q and k
-    tile: float  # what the map shows, float32
-    difference: float  # |tile - prob|
-    logit: float | None
-    lse: float | None
+    prob: float | None  # float64 from q and k; 0 where hidden
+    tile: float | None  # what the map shows, float32; 0 where hidden
+    difference: float | None  # |tile - prob|
+    logit: float | None  # None where hidden
+    lse: float | None  # None where the row sees nothing
     html: str  # the working of the cell as an HTML fragment (escaped, MathML, no script or style)
 
 

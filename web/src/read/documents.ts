@@ -1,0 +1,149 @@
+// Generated from src/pozor/viewer/documents.py (python -m pozor.viewer.typescript); never edited.
+
+export type Kind = "self" | "cross";
+
+export type Variant = "recorded" | "unmasked" | "causal";
+
+export type Value = "prob" | "value_norm";
+
+export type Reduce = "max" | "mean" | "share";
+
+export type Language = "cs" | "en";
+
+/** One line of the list of recordings. */
+export interface RecordingCard {
+  /** stable over restarts: a digest of the real path */
+  id: string;
+  name: string;
+  path: string;
+  /** why it cannot be opened, one sentence; then numbers are 0 and texts empty */
+  error: string | null;
+  model: string;
+  /** of the stored q, k, v */
+  dtype: string;
+  items: number;
+  /** the longest item's */
+  tokens: number;
+  layers: number;
+  /** query heads of a layer */
+  heads: number;
+  /** largest relative error of a layer; null = not compared */
+  fidelity: number | null;
+  /** comes with the package */
+  shipped: boolean;
+}
+
+/** GET /api/start: what the home page shows. */
+export interface StartDocument {
+  version: string;
+  /** asked for with --lang; null = the browser's */
+  lang: Language | null;
+  /** the one pozor was started in */
+  folder: string;
+  recordings: RecordingCard[];
+}
+
+/** A token of an item; start and stop count UTF-16 units of the item's text (JavaScript's indices). */
+export interface TokenDocument {
+  id: number;
+  /** its own characters; bytes that are no character alone as ⟨F0 9F⟩, never empty */
+  text: string;
+  /** start and stop are -1 for a token that is not in the text */
+  start: number;
+  stop: number;
+  special: boolean;
+}
+
+/** One recorded sequence. */
+export interface ItemDocument {
+  name: string;
+  text: string;
+  tokens: TokenDocument[];
+}
+
+/** One recorded layer; heads are query heads, kv_heads[i] is the key head that heads[i] reads. */
+export interface LayerDocument {
+  layer: number;
+  kind: Kind;
+  heads: number[];
+  kv_heads: number[];
+  head_dim: number;
+  v_head_dim: number;
+  /** multiplies q·k */
+  scale: number;
+  fidelity: number | null;
+  /** the mask in words, for example "causal" or "causal & window (511, 0)" */
+  mask: string;
+  /** v_norm is there */
+  value_norm: boolean;
+}
+
+/** GET /api/recordings/{id}. */
+export interface RecordingDocument {
+  card: RecordingCard;
+  items: ItemDocument[];
+  layers: LayerDocument[];
+}
+
+/** GET /api/recordings/{id}/map?item&layer&kind&head&variant: what the map needs before its tiles. */
+export interface MapDocument {
+  q_len: number;
+  kv_len: number;
+  /** position of query 0 among the keys */
+  q_offset: number;
+  /** zooms 0 … zooms-1; the last is the first with a single tile */
+  zooms: number;
+  variants: Variant[];
+  values: Value[];
+  /** per query, nats */
+  entropy: (number | null)[];
+  /** per key, mean over the queries that may see it; null if none may */
+  received: (number | null)[];
+}
+
+/** GET …/row?…&query=: where one query looks; float64 from the stored q and k. */
+export interface RowDocument {
+  query: number;
+  /** per key; 0 where hidden */
+  probs: (number | null)[];
+  visible: boolean[];
+  entropy: number | null;
+  /** null where the row sees nothing */
+  lse: number | null;
+  /** the part of the row that goes to the sink logit, 0 without one */
+  sink: number | null;
+}
+
+/** GET …/column?…&key=: who looks at one key; by the stored lse. */
+export interface ColumnDocument {
+  key: number;
+  /** per query; 0 where hidden */
+  probs: (number | null)[];
+  visible: boolean[];
+  received: number | null;
+}
+
+/** GET …/cell?…&query=&key=&lang=&digits=: one cell and its working. */
+export interface CellDocument {
+  query: number;
+  key: number;
+  visible: boolean;
+  /** float64 from q and k; 0 where hidden */
+  prob: number | null;
+  /** what the map shows, float32; 0 where hidden */
+  tile: number | null;
+  /** |tile - prob| */
+  difference: number | null;
+  /** null where hidden */
+  logit: number | null;
+  /** null where the row sees nothing */
+  lse: number | null;
+  /** the working of the cell as an HTML fragment (escaped, MathML, no script or style) */
+  html: string;
+}
+
+/** Any answer with a status of 400 or more. */
+export interface ErrorDocument {
+  /** one sentence */
+  error: string;
+}
