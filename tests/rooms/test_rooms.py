@@ -1,0 +1,137 @@
+"""The arrows of the design: which room may import which, and that `import pozor` stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pozor
+import pytest
+
+SOURCE = Path(pozor.__file__).parent
+
+ANYONE = {"errors", "language"}
+# room -> the rooms it may import (besides ANYONE and itself)
+MAY = {
+    "errors": set(),
+    "language": set(),
+    "masks": set(),
+    "positions": set(),
+    "inputs": {"masks"},
+    "observables": {"inputs", "masks"},
+    "backends": {"inputs", "masks", "observables"},
+    "attend": {"inputs", "masks", "backends", "observables"},
+    "matrix": {"attend", "inputs", "masks", "backends", "observables"},
+    "layer": {"attend", "positions", "inputs", "masks"},
+    "examples": set(),
+    "costs": {"inputs", "masks", "matrix"},
+    "recording": {"matrix", "attend", "masks"},
+    "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
+    "capture": {"attend", "recording", "masks", "inputs", "matrix"},
+    "viewer": {"recording", "working", "matrix", "examples"},
+    "data": set(),
+    "cli": None,  # any room; no arithmetic
+    "__main__": {"cli"},
+    "__init__": None,
+}
+BACKENDS_KNOW_NO_OTHER = "a backend never imports another backend"
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[str]:
+    """The pozor rooms that a file imports anywhere in it, type-checking blocks left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    names = []
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by the full name, not relatively"
+            module = node.module or ""
+            names += [f"pozor.{alias.name}" for alias in node.names] if module == "pozor" else [module]
+    return {name.split(".")[1] for name in names if name.startswith("pozor.")}
+
+
+FILES = sorted(p for p in SOURCE.rglob("*.py") if "static" not in p.parts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    room = room_of(path)
+    assert room in MAY, f"{room} is no room of the design"
+    may = MAY[room]
+    if may is None:
+        return
+    # names taken from the package's own front (`from pozor import attention`) count as their room
+    homes = pozor._HOMES
+    used = {homes.get(name, name) for name in imports_of(path)} - ANYONE - {room, "__version__"}
+    assert used <= may, f"{path.relative_to(SOURCE)} imports {sorted(used - may)}; {room} may import {sorted(may)}"
+
+
+def test_a_backend_never_imports_another() -> None:
+    names = {p.stem for p in (SOURCE / "backends").glob("*.py")} - {"__init__", "common"}
+    for path in (SOURCE / "backends").glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        text = path.read_text(encoding="utf-8")
+        for other in names - {path.stem}:
+            assert f"pozor.backends.{other}" not in text, f"{path.name}: {BACKENDS_KNOW_NO_OTHER}"
+            assert f"from pozor.backends import {other}" not in text, f"{path.name}: {BACKENDS_KNOW_NO_OTHER}"
+
+
+def test_no_module_bears_the_name_of_a_public_function() -> None:
+    modules = {p.stem for p in SOURCE.glob("*.py")} | {p.name for p in SOURCE.iterdir() if p.is_dir()}
+    assert not modules & set(pozor.__all__)
+
+
+def test_all_is_exact_and_every_name_loads() -> None:
+    assert pozor.__all__ == sorted(pozor.__all__)
+    assert set(pozor.__all__) == set(pozor._HOMES)
+    for name in pozor.__all__:
+        assert getattr(pozor, name) is not None
+        assert getattr(pozor, name).__doc__, name
+
+
+def test_import_pozor_loads_numpy_and_nothing_heavier() -> None:
+    code = (
+        "import sys, pozor; "
+        "heavy = {'torch', 'transformers', 'ml_dtypes', 'safetensors', 'rich', 'typer', 'starlette', "
+        "'uvicorn', 'matplotlib', 'anywidget', 'marimo'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_attention_on_numpy_arrays_never_loads_torch() -> None:
+    code = (
+        "import sys, numpy as np, pozor; q = np.ones((2, 3, 4)); "
+        "pozor.attention(q, q, q); pozor.observe(q, q, q); print('torch' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+def test_every_folder_says_what_it_owns() -> None:
+    folders = {p.parent for p in FILES} | {p for p in (SOURCE / "data", SOURCE.parent.parent / "web")}
+    for folder in folders:
+        if folder.name in {"__pycache__", "pozor"}:
+            continue
+        readme = folder / "README.md"
+        assert readme.is_file(), f"{folder} has no README.md"
+
+
+def test_files_and_functions_stay_small() -> None:
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        assert text.count("\n") <= 400, f"{path.relative_to(SOURCE)}: over 400 lines"
