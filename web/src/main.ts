@@ -1,0 +1,13 @@
+// The app: served by `pozor`, everything it needs comes from that server.
+import { mount } from "svelte";
+import App from "./app/App.svelte";
+import { startRouter } from "./model/route.svelte";
+import { startTheme } from "./model/theme.svelte";
+import "./style/fonts.css";
+import "./style/theme.css";
+import "./style/base.css";
+
+startTheme();
+startRouter();
+const target = document.getElementById("app");
+if (target !== null) mount(App, { target });

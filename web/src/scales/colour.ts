@@ -1,0 +1,53 @@
+// Colour scales: a number from 0 (least) to 1 (most) becomes a colour. All are readable without hue.
+import { interpolateLab } from "d3-interpolate";
+import { interpolateCividis, interpolateMagma, interpolateViridis } from "d3-scale-chromatic";
+import { rgb } from "d3-color";
+
+export const SCALES = ["viridis", "cividis", "magma", "ink"] as const;
+export type ScaleName = (typeof SCALES)[number];
+export type Theme = "light" | "dark";
+
+const INK: Record<Theme, readonly [string, string]> = {
+  light: ["#fbfaf7", "#1d1f23"],
+  dark: ["#14161a", "#f4f2ee"],
+};
+
+/** The colour of t in 0…1; what lies outside is clamped. */
+export function colour(name: ScaleName, theme: Theme): (t: number) => string {
+  const raw = interpolator(name, theme);
+  return (t) => raw(Math.min(1, Math.max(0, t)));
+}
+
+/** 256 RGBA entries, for a texture or an image. */
+export function table(name: ScaleName, theme: Theme): Uint8Array {
+  const raw = interpolator(name, theme);
+  const bytes = new Uint8Array(256 * 4);
+  for (let i = 0; i < 256; i++) {
+    const { r, g, b } = rgb(raw(i / 255));
+    bytes.set([Math.round(r), Math.round(g), Math.round(b), 255], i * 4);
+  }
+  return bytes;
+}
+
+/** Is the end that means "more" the darker one? The legend says so in words. */
+export function moreIsDarker(name: ScaleName, theme: Theme): boolean {
+  return name === "ink" && theme === "light";
+}
+
+/** Black or white, whichever can be read on the colour (WCAG contrast). */
+export function readable(background: string): "#ffffff" | "#1d1f23" {
+  const { r, g, b } = rgb(background);
+  const linear = [r, g, b].map((c) => {
+    const s = c / 255;
+    return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * (linear[0] ?? 0) + 0.7152 * (linear[1] ?? 0) + 0.0722 * (linear[2] ?? 0);
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / (0.0137 + 0.05) ? "#ffffff" : "#1d1f23";
+}
+
+function interpolator(name: ScaleName, theme: Theme): (t: number) => string {
+  if (name === "viridis") return interpolateViridis;
+  if (name === "cividis") return interpolateCividis;
+  if (name === "magma") return interpolateMagma;
+  return interpolateLab(...INK[theme]);
+}
