@@ -14,7 +14,7 @@ from pozor.errors import OptionError
 
 SOURCE = Path(__file__).with_name("documents.py")
 TARGET = Path(__file__).parents[3] / "web" / "src" / "read" / "documents.ts"
-HEADER = "// Generated from src/pozor/viewer/documents.py (python -m pozor.viewer.typescript); never edited.\n"
+HEADER = "// Generated from pozor/viewer/documents.py by python -m pozor.viewer.typescript.\n"
 _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean"}
 
 

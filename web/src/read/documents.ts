@@ -1,4 +1,4 @@
-// Generated from src/pozor/viewer/documents.py (python -m pozor.viewer.typescript); never edited.
+// Generated from pozor/viewer/documents.py by python -m pozor.viewer.typescript.
 
 export type Kind = "self" | "cross";
 
