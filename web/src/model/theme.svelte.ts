@@ -1,4 +1,5 @@
 // Light, dark, or as the system says. The choice is the reader's and stays on this machine.
+import { recall, remember } from "./memory";
 
 export type ThemeChoice = "auto" | "light" | "dark";
 export type Theme = "light" | "dark";
@@ -9,7 +10,7 @@ const asked = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-co
 export const theme = $state<{ choice: ThemeChoice; now: Theme }>({ choice: "auto", now: "light" });
 
 export function startTheme(): void {
-  const stored = localStorage.getItem(KEY);
+  const stored = recall(KEY);
   theme.choice = stored === "light" || stored === "dark" ? stored : "auto";
   asked?.addEventListener("change", apply);
   apply();
@@ -17,8 +18,7 @@ export function startTheme(): void {
 
 export function setTheme(choice: ThemeChoice): void {
   theme.choice = choice;
-  if (choice === "auto") localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, choice);
+  remember(KEY, choice === "auto" ? null : choice);
   apply();
 }
 

@@ -1,4 +1,5 @@
-// Which language the page speaks, and how it writes numbers. The words themselves lie beside: one file a page.
+// Which language the page speaks. The words themselves lie beside: one file a page.
+import { chosenHere, recall, remember } from "../model/memory";
 
 export type Language = "cs" | "en";
 
@@ -7,16 +8,21 @@ const KEY = "pozor.language";
 export const language = $state<{ code: Language }>({ code: first() });
 
 function first(): Language {
-  const stored = typeof localStorage === "undefined" ? null : localStorage.getItem(KEY);
+  const stored = recall(KEY);
   if (stored === "cs" || stored === "en") return stored;
   const asked = typeof navigator === "undefined" ? "en" : navigator.language;
   return asked.toLowerCase().startsWith("cs") ? "cs" : "en";
 }
 
-export function setLanguage(code: Language, remember = true): void {
+/** The reader's choice. */
+export function setLanguage(code: Language): void {
   language.code = code;
-  if (remember && typeof localStorage !== "undefined") localStorage.setItem(KEY, code);
-  if (typeof document !== "undefined") document.documentElement.lang = code;
+  remember(KEY, code);
+}
+
+/** The language the server was started with; the reader's own choice in this tab outweighs it. */
+export function suggestLanguage(code: Language | null): void {
+  if (code !== null && !chosenHere(KEY)) language.code = code;
 }
 
 /** The words of a page in the language now spoken: `say(homeWords).title`. */

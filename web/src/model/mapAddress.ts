@@ -1,0 +1,103 @@
+// The state of a map page and its form in the address. Defaults are left out, so that a link stays short.
+import type { Kind, Reduce, Value, Variant } from "../read/documents";
+import { SCALES, type ScaleName } from "../scales/colour";
+import type { Transfer } from "../scales/transfer";
+
+/** px per cell and the cell in the middle of the window; null = the whole map. */
+export interface Look {
+  cell: number;
+  query: number;
+  key: number;
+}
+
+export interface MapAddress {
+  item: number;
+  layer: number | null; // null: the first that was recorded
+  kind: Kind;
+  head: number | null;
+  variant: Variant;
+  value: Value;
+  reduce: Reduce;
+  transfer: Transfer;
+  colour: ScaleName;
+  range: "unit" | "max";
+  query: number | null; // the locked row
+  key: number | null; // the locked column; both: a cell
+  look: Look | null;
+  panel: "text" | "map" | "inspector"; // on a narrow screen
+}
+
+export const DEFAULTS: MapAddress = {
+  item: 0,
+  layer: null,
+  kind: "self",
+  head: null,
+  variant: "recorded",
+  value: "prob",
+  reduce: "max",
+  transfer: "linear",
+  colour: "viridis",
+  range: "unit",
+  query: null,
+  key: null,
+  look: null,
+  panel: "map",
+};
+
+export function parseAddress(query: URLSearchParams): MapAddress {
+  const one = <Choice extends string>(name: string, choices: readonly Choice[], usual: Choice): Choice =>
+    choices.find((choice) => choice === query.get(name)) ?? usual;
+  const whole = (name: string): number | null => {
+    const text = query.get(name);
+    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+  };
+  return {
+    item: whole("item") ?? 0,
+    layer: whole("layer"),
+    kind: one("kind", ["self", "cross"], "self"),
+    head: whole("head"),
+    variant: one("mask", ["recorded", "causal", "unmasked"], "recorded"),
+    value: one("value", ["prob", "value_norm"], "prob"),
+    reduce: one("reduce", ["max", "mean", "share"], "max"),
+    transfer: one("scale", ["linear", "log"], "linear"),
+    colour: one("colour", SCALES, "viridis"),
+    range: one("range", ["unit", "max"], "unit"),
+    query: whole("q"),
+    key: whole("k"),
+    look: parseLook(query.get("look")),
+    panel: one("panel", ["text", "map", "inspector"], "map"),
+  };
+}
+
+export function writeAddress(state: MapAddress): URLSearchParams {
+  const query = new URLSearchParams();
+  const put = (name: string, value: string | number | null, usual: string | number | null): void => {
+    if (value !== null && value !== usual) query.set(name, String(value));
+  };
+  put("item", state.item, DEFAULTS.item);
+  put("layer", state.layer, null);
+  put("kind", state.kind, DEFAULTS.kind);
+  put("head", state.head, null);
+  put("mask", state.variant, DEFAULTS.variant);
+  put("value", state.value, DEFAULTS.value);
+  put("reduce", state.reduce, DEFAULTS.reduce);
+  put("scale", state.transfer, DEFAULTS.transfer);
+  put("colour", state.colour, DEFAULTS.colour);
+  put("range", state.range, DEFAULTS.range);
+  put("q", state.query, null);
+  put("k", state.key, null);
+  put("look", state.look === null ? null : writeLook(state.look), null);
+  put("panel", state.panel, DEFAULTS.panel);
+  return query;
+}
+
+function writeLook({ cell, query, key }: Look): string {
+  return [cell.toPrecision(4), query.toFixed(2), key.toFixed(2)].map(Number).join("_");
+}
+
+function parseLook(text: string | null): Look | null {
+  const numbers = (text ?? "").split("_").map(Number);
+  const [cell, query, key] = numbers;
+  if (numbers.length !== 3 || cell === undefined || query === undefined || key === undefined) return null;
+  return numbers.every(Number.isFinite) && cell > 0 ? { cell, query, key } : null;
+}

@@ -1,0 +1,34 @@
+// Which tokens of an axis get a label: all when there is room, else every 2nd, 5th, 10th, 20th …
+
+/** The step between labels so that two of them are at least `gap` pixels apart. */
+export function step(cell: number, gap: number): number {
+  for (let power = 1; ; power *= 10) {
+    for (const digit of [1, 2, 5]) {
+      if (cell * digit * power >= gap) return digit * power;
+    }
+  }
+}
+
+/**
+ * The indices whose labels are shown between pixels 0 and `extent`.
+ * `offset` is the pixel of index 0's edge. `always` (the pointed or locked ones) push out labels nearer than `gap`.
+ */
+export function shown(
+  length: number,
+  cell: number,
+  offset: number,
+  extent: number,
+  gap: number,
+  always: readonly number[] = [],
+): number[] {
+  if (length <= 0 || !(cell > 0)) return [];
+  const first = Math.max(0, Math.floor(-offset / cell));
+  const last = Math.min(length - 1, Math.ceil((extent - offset) / cell) - 1);
+  const each = step(cell, gap);
+  const kept = new Set(always.filter((index) => index >= first && index <= last));
+  const held = [...kept];
+  for (let index = Math.ceil(first / each) * each; index <= last; index += each) {
+    if (held.every((other) => other === index || Math.abs(other - index) * cell >= gap)) kept.add(index);
+  }
+  return [...kept].sort((a, b) => a - b);
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { shown, step } from "../src/scales/axis";
+import { colour, moreIsDarker, readable, SCALES, table } from "../src/scales/colour";
+import { home, locate, tilesIn, zoomFor } from "../src/scales/tileGrid";
+import { label } from "../src/scales/tokenLabel";
+import { place, range, ticks } from "../src/scales/transfer";
+
+describe("transfer", () => {
+  it("is linear from 0 to the largest", () => {
+    expect(place(0.25, range("linear", 1))).toBe(0.25);
+    expect(place(0.25, range("linear", 0.5))).toBe(0.5);
+  });
+  it("takes equal steps for equal ratios when logarithmic", () => {
+    const log = range("log", 1);
+    expect(place(1, log)).toBe(1);
+    expect(place(0.1, log)).toBeCloseTo(0.8, 12); // one of five decades below 1
+    expect(place(1e-5, log)).toBe(0);
+    expect(place(0, log)).toBe(0);
+  });
+  it("stays inside 0…1", () => {
+    expect(place(7, range("linear", 1))).toBe(1);
+    expect(place(-1, range("linear", 1))).toBe(0);
+  });
+  it("survives a map of zeros", () => {
+    expect(range("linear", 0).high).toBe(1);
+    expect(range("log", NaN).high).toBe(1);
+  });
+  it("has ticks where the values lie", () => {
+    for (const transfer of ["linear", "log"] as const) {
+      const whole = range(transfer, 0.3);
+      for (const tick of ticks(whole)) expect(place(tick.value, whole)).toBeCloseTo(tick.at, 12);
+    }
+  });
+});
+
+describe("colour", () => {
+  it("moves steadily from one end to the other in lightness", () => {
+    for (const name of SCALES) {
+      for (const theme of ["light", "dark"] as const) {
+        const bytes = table(name, theme);
+        const luma = (i: number): number =>
+          0.299 * (bytes[i * 4] ?? 0) + 0.587 * (bytes[i * 4 + 1] ?? 0) + 0.114 * (bytes[i * 4 + 2] ?? 0);
+        const sign = moreIsDarker(name, theme) ? -1 : 1;
+        for (let i = 8; i < 256; i += 8) expect(sign * (luma(i) - luma(i - 8))).toBeGreaterThan(-0.5);
+        expect(sign * (luma(255) - luma(0))).toBeGreaterThan(100);
+      }
+    }
+  });
+  it("clamps", () => {
+    expect(colour("viridis", "light")(3)).toBe(colour("viridis", "light")(1));
+  });
+  it("prints on a colour what can be read", () => {
+    expect(readable("#fbfaf7")).toBe("#1d1f23");
+    expect(readable("#1d1f23")).toBe("#ffffff");
+  });
+});
+
+describe("axis", () => {
+  it("steps by 1, 2, 5, 10 …", () => {
+    expect([40, 13, 8, 3, 1.5, 0.4].map((cell) => step(cell, 13))).toEqual([1, 1, 2, 5, 10, 50]);
+  });
+  it("labels every token when there is room", () => {
+    expect(shown(5, 20, 0, 200, 13)).toEqual([0, 1, 2, 3, 4]);
+  });
+  it("labels only what the window shows", () => {
+    expect(shown(100, 20, -205, 100, 13)).toEqual([10, 11, 12, 13, 14, 15]);
+  });
+  it("keeps the pointed one and pushes its neighbours out", () => {
+    expect(shown(40, 3, 0, 120, 13, [11])).toEqual([0, 5, 11, 20, 25, 30, 35]);
+  });
+  it("keeps steps on the same indices while panning", () => {
+    expect(shown(100, 3, -7, 60, 13)).toEqual([5, 10, 15, 20]);
+  });
+  it("has nothing to say about an empty axis", () => {
+    expect(shown(0, 10, 0, 100, 13)).toEqual([]);
+  });
+});
+
+describe("token labels", () => {
+  it("makes white space and control characters visible and different", () => {
+    const tokens = ["", " ", "  ", "\n", "\t", "\r", "\u00a0", "\u200b", "\x00", "\x1b"];
+    const labels = tokens.map((token) => label(token));
+    expect(new Set(labels).size).toBe(tokens.length);
+    for (const text of labels) expect(text).not.toMatch(/^[\p{Z}\p{C}]*$/u);
+  });
+  it("leaves what can be read as it is", () => {
+    const tokens = ["hello", "<!--", "x<script>window.__hit=1</script>", "-->", "a&amp;b", "שלום", "Švejk"];
+    for (const token of tokens) expect(label(token)).toBe(token);
+  });
+  it("takes the power from bidi controls and lone halves of characters", () => {
+    expect(label("\u202eabc")).toBe("U+202Eabc");
+    expect(label("\ud800")).toBe("U+D800");
+    expect(label("\u0301a")).toBe("◌\u0301a");
+  });
+  it("shortens by characters", () => {
+    expect(label("nejneobhospodařovávatelnější", 6)).toBe("nejneo…");
+  });
+});
+
+describe("tiles", () => {
+  it("takes the finest zoom whose pixels are not smaller than the screen's", () => {
+    expect([8, 1, 0.5, 0.34, 0.01].map((cell) => zoomFor(cell, 1, 4))).toEqual([0, 0, 1, 2, 3]);
+    expect(zoomFor(0.5, 2, 4)).toBe(0);
+  });
+  it("asks for the tiles in the window, the middle first", () => {
+    const window = { cell: 1, x: 0, y: 0, width: 600, height: 300 };
+    const places = tilesIn(window, 0, 2048, 2048);
+    expect(places).toHaveLength(3 * 2);
+    expect(places[0]).toEqual({ zoom: 0, row: 0, column: 1 });
+  });
+  it("stays inside the matrix", () => {
+    const window = { cell: 4, x: 50, y: -20, width: 900, height: 900 };
+    expect(tilesIn(window, 0, 64, 64)).toEqual([{ zoom: 0, row: 0, column: 0 }]);
+    expect(tilesIn({ ...window, x: 5000 }, 0, 64, 64)).toEqual([]);
+  });
+  it("finds a cell in its tile", () => {
+    expect(locate(517, 301, 0)).toEqual({ zoom: 0, row: 2, column: 1, index: 5 * 256 + 45 });
+    expect(locate(517, 301, 2)).toEqual({ zoom: 2, row: 0, column: 0, index: 129 * 256 + 75 });
+  });
+  it("shows the whole matrix at home", () => {
+    expect(home(700, 500, 64, 64, 96).cell).toBeCloseTo(500 / 64);
+    expect(home(700, 500, 2, 2, 96).cell).toBe(96);
+  });
+});
