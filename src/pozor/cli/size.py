@@ -1,5 +1,196 @@
-"""`pozor size`."""
+"""`pozor size`: what scores, KV cache and a forward pass cost, as tables in both languages."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pozor.costs import Footprint
+
+WORDS = {
+    "cs": {
+        "title": "Pozornost: dotazů {q_len}, klíčů {kv_len}, sekvencí {batch}, hlav {num_heads}, {dtype}",
+        "numbers": "čísel",
+        "size": "velikost",
+        "scores": "matice skóre, jedna vrstva",
+        "lse": "místo ní lse, jedno číslo na řádek",
+        "model_scores": "matice skóre všech vrstev ({layers})",
+        "cache": "KV cache, jedna vrstva",
+        "model_cache": "KV cache všech vrstev ({layers})",
+        "with": "q, k, v, out a matice",
+        "without": "q, k, v, out a lse, bez matice",
+        "flop": "FLOP",
+        "gflop": "GFLOP",
+        "qk": "q · k",
+        "pv": "probs · v",
+        "projections": "projekce W_Q, W_K, W_V, W_O",
+        "layer": "dopředný průchod, jedna vrstva",
+        "model": "dopředný průchod, všechny vrstvy ({layers})",
+        "exps": "k tomu exponenciál v jedné vrstvě: {exps}",
+        "parameters": "Parametry pozornosti v jedné vrstvě: {parameters}, z toho W_O {share} %.",
+        "units": "1 GiB = 2^30 bajtů, 1 GB = 10^9 bajtů; správně je obojí, rozhoduje jednotka.",
+        "more": "S --head-dim nebo --d-model přibude KV cache a počet operací.",
+        "causal": "Operace jsou počítány jen pro páry, které kauzální maska dovolí: {pairs} na hlavu.",
+    },
+    "en": {
+        "title": "Attention: {q_len} queries, {kv_len} keys, batch {batch}, {num_heads} heads, {dtype}",
+        "numbers": "numbers",
+        "size": "size",
+        "scores": "scores matrix, one layer",
+        "lse": "lse instead of it, one number a row",
+        "model_scores": "scores matrices of all layers ({layers})",
+        "cache": "KV cache, one layer",
+        "model_cache": "KV cache of all layers ({layers})",
+        "with": "q, k, v, out and the matrix",
+        "without": "q, k, v, out and lse, no matrix",
+        "flop": "FLOP",
+        "gflop": "GFLOP",
+        "qk": "q · k",
+        "pv": "probs · v",
+        "projections": "projections W_Q, W_K, W_V, W_O",
+        "layer": "forward pass, one layer",
+        "model": "forward pass, all layers ({layers})",
+        "exps": "exponentials in one layer besides: {exps}",
+        "parameters": "Attention parameters of one layer: {parameters}, of which W_O is {share} %.",
+        "units": "1 GiB = 2^30 bytes, 1 GB = 10^9 bytes; both are right, the unit decides.",
+        "more": "With --head-dim or --d-model the KV cache and the operations are counted too.",
+        "causal": "Operations are counted for the pairs that the causal mask allows: {pairs} a head.",
+    },
+}
 
 
-def size() -> None:
-    """(being built)."""
+def size(
+    tokens: int = typer.Option(..., help="Queries of one sequence (q_len)."),
+    heads: int = typer.Option(..., help="Query heads of a layer."),
+    kv_heads: int | None = typer.Option(None, help="Heads of k and v; left out, as many as --heads."),
+    head_dim: int | None = typer.Option(None, help="Channels of a head; left out, d_model / heads."),
+    v_head_dim: int | None = typer.Option(None, help="Channels of a head of v; left out, head_dim."),
+    d_model: int | None = typer.Option(None, help="Channels of x; adds projections and parameters."),
+    kv_len: int | None = typer.Option(None, help="Keys of one sequence; left out, --tokens."),
+    layers: int = typer.Option(1, help="Layers of the model."),
+    batch: int = typer.Option(1, help="Sequences at once."),
+    dtype: str = typer.Option("float16", help="float64, float32, float16, bfloat16 or float8."),
+    causal: bool = typer.Option(False, "--causal", help="Count only what a causal mask lets be seen."),
+    lang: str | None = typer.Option(None, help="cs or en; left out, the locale's, else English."),
+) -> None:
+    """What attention costs: the scores matrix, the KV cache, a forward pass.
+
+    \b
+    Example:
+      pozor size --tokens 1024 --heads 32 --d-model 4096 --layers 32
+    """
+    from rich.console import Console
+
+    from pozor.costs import footprint
+    from pozor.language import choose
+
+    lang = choose(lang)
+    cost = footprint(
+        tokens,
+        num_heads=heads,
+        num_kv_heads=kv_heads,
+        head_dim=head_dim,
+        v_head_dim=v_head_dim,
+        d_model=d_model,
+        kv_len=kv_len,
+        layers=layers,
+        batch=batch,
+        dtype=dtype,
+        causal=causal,
+    )
+    console = Console(highlight=False)
+    if not console.is_terminal:  # a pipe has no width to respect
+        console = Console(highlight=False, width=200)
+    for part in _parts(cost, lang, causal):
+        console.print(part)
+
+
+def _parts(cost: "Footprint", lang: str, causal: bool) -> list["Table | str"]:
+    """What is printed, from top to bottom."""
+    words = WORDS[lang]
+    sizes = {
+        name: _whole(getattr(cost, name), lang)
+        for name in ("q_len", "kv_len", "batch", "num_heads", "layers")
+    }
+    parts: list[Table | str] = [words["title"].format(**sizes, dtype=cost.dtype), "", _memory(cost, lang), ""]
+    if cost.flops is None:
+        parts.append(words["more"])
+    else:
+        parts += [_operations(cost, lang), words["exps"].format(exps=_whole(cost.exps, lang))]
+    if causal:
+        parts.append(words["causal"].format(pairs=_whole(cost.visible_pairs, lang)))
+    if cost.parameters is not None and cost.w_o_share is not None:
+        share = _short(100 * cost.w_o_share, lang)
+        parts.append(words["parameters"].format(parameters=_whole(cost.parameters, lang), share=share))
+    return [*parts, words["units"]]
+
+
+def _memory(cost: "Footprint", lang: str) -> "Table":
+    from pozor.costs import binary, gb, gib
+
+    words = WORDS[lang]
+    table = _table("", words["numbers"], words["size"], "GiB", "GB")
+    rows = [("scores", cost.scores, cost.scores_bytes)]
+    if cost.layers > 1:
+        rows.append(("model_scores", None, cost.model_scores_bytes))
+    rows.append(("lse", None, cost.lse_bytes))
+    if cost.kv_cache_bytes is not None:
+        rows.append(("cache", cost.kv_cache, cost.kv_cache_bytes))
+        if cost.layers > 1:
+            rows.append(("model_cache", None, cost.model_kv_cache_bytes))
+        rows += [("with", None, cost.with_matrix_bytes), ("without", None, cost.without_matrix_bytes)]
+    for name, numbers, in_bytes in rows:
+        amount, unit = binary(in_bytes)
+        table.add_row(
+            words[name].format(layers=cost.layers),
+            "" if numbers is None else _whole(numbers, lang),
+            f"{_short(amount, lang)} {unit}",
+            _short(gib(in_bytes), lang),
+            _short(gb(in_bytes), lang),
+        )
+    return table
+
+
+def _operations(cost: "Footprint", lang: str) -> "Table":
+    from pozor.costs import giga
+
+    words = WORDS[lang]
+    table = _table("", words["flop"], words["gflop"])
+    rows = [("qk", cost.score_flops), ("pv", cost.sum_flops), ("projections", cost.projection_flops)]
+    rows.append(("layer", cost.flops))
+    if cost.layers > 1:
+        rows.append(("model", cost.model_flops))
+    for name, count in rows:
+        if count is not None:
+            table.add_row(
+                words[name].format(layers=cost.layers), _whole(count, lang), _short(giga(count), lang)
+            )
+    return table
+
+
+def _table(first: str, *numbers: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _whole(number: int, lang: str) -> str:
+    """A whole number in groups of three, as the language groups them."""
+    return f"{number:,}".replace(",", "\u00a0") if lang == "cs" else f"{number:,}"
+
+
+def _short(number: float, lang: str) -> str:
+    """A number to three significant digits, never in powers of ten."""
+    from pozor.language import decimal
+
+    if 0 < number < 0.0001:
+        return f"< {decimal('0.0001', lang)}"
+    if number >= 1000:
+        return _whole(round(number), lang)
+    return decimal(f"{number:.3g}", lang)
