@@ -1,5 +1,6 @@
 """The command line: one file a command, no arithmetic. Errors are one sentence and exit code 2."""
 
+import os
 import sys
 
 from pozor.errors import PozorError
@@ -11,9 +12,8 @@ def main(argv: list[str] | None = None) -> None:
 
     from pozor.cli.app import app
 
-    # ClickException: typer brings its own click from 0.26 on, so it is reached through typer's own names
-    wrong_use = typer.BadParameter.__mro__[2]
-
+    # typer brings its own copy of click since 0.27: the base of its errors is found by way of one of them
+    usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     for stream in (sys.stdout, sys.stderr):  # Windows consoles may not be UTF-8
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -21,13 +21,16 @@ def main(argv: list[str] | None = None) -> None:
         code = app(args=argv, prog_name="pozor", standalone_mode=False)
     except typer.Exit as stop:
         code = stop.exit_code
-    except wrong_use as error:
-        code = complain(error.format_message())  # type: ignore[attr-defined]
+    except usage_error as error:
+        code = complain(_usage(error))
     except PozorError as error:
         code = complain(str(error))
+    except BrokenPipeError:  # the reader of our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        code = complain(f"{error.strerror or error}{where}.")
+        where = f"{os.fspath(error.filename)}: " if isinstance(error.filename, str | os.PathLike) else ""
+        code = complain(f"{where}{error.strerror or error}.")
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
@@ -35,5 +38,14 @@ def main(argv: list[str] | None = None) -> None:
 
 def complain(sentence: str) -> int:
     """Print one sentence to stderr; returns the exit code."""
-    print(f"pozor: {sentence}", file=sys.stderr)
+    # a name that came from outside must not steer the terminal
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence)
+    print(f"pozor: {shown}", file=sys.stderr)
     return 2
+
+
+def _usage(error: Exception) -> str:
+    """A usage error of typer as one sentence that says where the help is."""
+    message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    return f"{message}; see {context.command_path if context else 'pozor'} -h."

@@ -1,12 +1,16 @@
 """The list of commands. Each command is a function in its own file; heavy imports stay inside it."""
 
 from importlib import import_module
+from typing import Annotated
 
 import typer
+
+from pozor.cli.view import Base, Lang, Open, Port, view
 
 app = typer.Typer(
     name="pozor",
     help="Transformer attention you can see, check by hand, and run at any length.",
+    epilog="Example: pozor   (opens the app on the worked examples and the recordings of this folder)",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -24,15 +28,23 @@ for _name in COMMANDS:
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    port: Port = None,
+    open: Open = True,
+    base_url: Base = None,
+    lang: Lang = None,
 ) -> None:
-    """Without a command: open the app on the worked examples and the recordings of this folder."""
+    """Open the app on the worked examples and the recordings of this folder, or run a command."""
     if version:
         from pozor import __version__
 
         print(f"pozor {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        from pozor.cli.view import view
-
-        view()
+        view(None, port, open, base_url, lang)
+        return
+    given = {"--port": port, "--no-open": None if open else False, "--base-url": base_url, "--lang": lang}
+    for name, value in given.items():
+        if value is not None:
+            command = context.invoked_subcommand
+            raise typer.BadParameter(f"{name} belongs after the command: pozor {command} {name} …")

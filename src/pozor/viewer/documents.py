@@ -18,6 +18,7 @@ class RecordingCard(TypedDict):
     """One line of the list of recordings."""
 
     id: str  # stable over restarts: a digest of the real path
+    version: str  # of its files; given as &version= a recording that changed since then answers 409
     name: str
     path: str
     error: str | None  # why it cannot be opened, one sentence; then numbers are 0 and texts empty

@@ -14,6 +14,8 @@ export type Language = "cs" | "en";
 export interface RecordingCard {
   /** stable over restarts: a digest of the real path */
   id: string;
+  /** of its files; given as &version= a recording that changed since then answers 409 */
+  version: string;
   name: string;
   path: string;
   /** why it cannot be opened, one sentence; then numbers are 0 and texts empty */

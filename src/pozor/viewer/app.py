@@ -1,0 +1,275 @@
+"""The routes: HTTP in, documents and tiles out. What they mean: `documents.py`; who may ask: `guard.py`."""
+
+import gzip
+import json
+import mimetypes
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from pozor import __version__
+from pozor.errors import OptionError, PozorError
+from pozor.language import choose
+from pozor.viewer import answers
+from pozor.viewer.address import MAP_NAMES, MapAddress, Query
+from pozor.viewer.documents import RecordingCard, StartDocument
+from pozor.viewer.library import Changed, Library, NotThere, sentence
+from pozor.viewer.shelf import Shelf
+
+STATIC = Path(__file__).parent / "static"
+TILE_NAMES = ("value", "zoom", "row", "column", "reduce")
+MAP_BYTES = 512 << 20
+TILE_BYTES = 64 << 20
+LONGEST_BODY = 64 << 10  # bytes of a POST
+TILES_AT_ONCE = 32  # being computed or sent; the others wait without holding their bytes
+
+# Windows takes these from its registry, and a script of the wrong type is refused under nosniff
+for _suffix, _type in {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}.items():
+    mimetypes.add_type(_type, _suffix)
+
+
+class App:
+    """The state of one running app and its routes."""
+
+    def __init__(self, library: Library, lang: str | None = None, static: Path = STATIC) -> None:
+        self.library, self.lang, self.static = library, lang, static
+        self._maps: Shelf[answers.Shown] = Shelf(MAP_BYTES, lambda shown: shown.nbytes)
+        self._tiles: Shelf[bytes] = Shelf(TILE_BYTES, len)
+        # computing takes processors, not requests: more threads than that would only hold memory
+        self._threads = anyio.CapacityLimiter(max(2, min(8, os.cpu_count() or 2)))
+        self.sending = anyio.Semaphore(TILES_AT_ONCE)  # held until the last byte is out
+
+    def asgi(self) -> Starlette:
+        """The application, without its guard."""
+        one = "/api/recordings/{id}"
+        files = GZipMiddleware(Bundle(directory=self.static, check_dir=False), compresslevel=6)
+        return Starlette(
+            routes=[
+                Route("/", self.page),
+                Route("/api/start", self.start),
+                Route("/api/open", self.open, methods=["POST"]),
+                Route(one, self.recording),
+                Route(f"{one}/map", self.map),
+                Route(f"{one}/tile", TileRoute(self), methods=["GET"]),
+                Route(f"{one}/row", self.row),
+                Route(f"{one}/column", self.column),
+                Route(f"{one}/cell", self.cell),
+                Mount("/", files),
+            ],
+            exception_handlers={
+                PozorError: _wrong,
+                OSError: _wrong,
+                HTTPException: _no_route,
+                ClientDisconnect: _gone,
+                Exception: _broken,
+            },
+        )
+
+    # ---- routes --------------------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        """GET /."""
+        del request
+        return FileResponse(self.static / "index.html", headers={"cache-control": "no-cache"})
+
+    async def start(self, request: Request) -> Response:
+        """GET /api/start."""
+        Query(request.query_params)
+
+        def make() -> StartDocument:
+            return {
+                "version": __version__,
+                "lang": "cs" if self.lang == "cs" else "en" if self.lang == "en" else None,
+                "folder": os.fsencode(self.library.folder).decode("utf-8", "replace"),
+                "recordings": self.library.cards(),
+            }
+
+        return await self._document(request, make)
+
+    async def open(self, request: Request) -> Response:
+        """POST /api/open {"path": …}."""
+        path = await _path_of(request)
+        return await self._document(request, lambda: self.library.open(path))
+
+    async def recording(self, request: Request) -> Response:
+        """GET /api/recordings/{id}."""
+        id = request.path_params["id"]
+        Query(request.query_params)
+
+        def make() -> Any:
+            opened = self.library.current(id)
+            return answers.recording_document(opened, self.library.card(opened))
+
+        return await self._document(request, make)
+
+    async def map(self, request: Request) -> Response:
+        """GET …/map."""
+        query = Query(request.query_params, *MAP_NAMES)
+        address = query.map()
+        return await self._document(
+            request, lambda: answers.map_document(self.shown(request, query, address))
+        )
+
+    async def row(self, request: Request) -> Response:
+        """GET …/row."""
+        query = Query(request.query_params, *MAP_NAMES, "query")
+        address, number = query.map(), query.number("query")
+        return await self._document(
+            request, lambda: answers.row_document(self.shown(request, query, address), number)
+        )
+
+    async def column(self, request: Request) -> Response:
+        """GET …/column."""
+        query = Query(request.query_params, *MAP_NAMES, "key")
+        address, number = query.map(), query.number("key")
+        return await self._document(
+            request, lambda: answers.column_document(self.shown(request, query, address), number)
+        )
+
+    async def cell(self, request: Request) -> Response:
+        """GET …/cell."""
+        query = Query(request.query_params, *MAP_NAMES, "query", "key", "lang", "digits")
+        address, cell = query.map(), (query.number("query"), query.number("key"))
+        lang, digits = query.lang(choose(self.lang)), query.number("digits", 3)
+        return await self._document(
+            request, lambda: answers.cell_document(self.shown(request, query, address), *cell, lang, digits)
+        )
+
+    def shown(self, request: Request, query: Query, address: MapAddress) -> answers.Shown:
+        """The map of an address, kept while there is room; its files must be those that were opened."""
+        opened = self.library.get(request.path_params["id"], query.version(), *address.files())
+        key = (opened.id, opened.version, address)
+        return self._maps.get(key, lambda: answers.open_map(opened, address))
+
+    def payload(self, request: Request, query: Query, packed: bool) -> bytes:
+        """The bytes of a tile."""
+        address, tile = query.map(), query.tile()
+        shown = self.shown(request, query, address)
+
+        def make() -> bytes:
+            payload = answers.tile_payload(shown, tile)
+            return gzip.compress(payload, 1, mtime=0) if packed else payload
+
+        return self._tiles.get((shown.opened.id, shown.opened.version, address, tile, packed), make)
+
+    # ---- how they answer -----------------------------------------------------------------------------------
+
+    async def in_thread(self, work: Callable[[], Any]) -> Any:
+        """Run `work` beside the event loop, so that the server goes on answering."""
+        return await anyio.to_thread.run_sync(work, limiter=self._threads, abandon_on_cancel=True)
+
+    async def _document(self, request: Request, make: Callable[[], Mapping[str, Any]]) -> Response:
+        packed = _takes_gzip(request)
+        body, packed = await self.in_thread(lambda: _json(make(), packed))
+        return _response(body, "application/json", packed)
+
+
+class TileRoute:
+    """GET …/tile: binary, and bounded in memory however many are asked for at once."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one tile; one that nobody waits for any more is not computed."""
+        request = Request(scope, receive)
+        query = Query(request.query_params, *MAP_NAMES, *TILE_NAMES)
+        packed = _takes_gzip(request)
+        async with self._app.sending:
+            if await request.is_disconnected():
+                return
+            body = await self._app.in_thread(lambda: self._app.payload(request, query, packed))
+            await _response(body, "application/octet-stream", packed)(scope, receive, send)
+
+
+class Bundle(StaticFiles):
+    """The page's files. The browser asks each time whether they changed, so that `make web` shows at once."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """The file, to be revalidated."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["cache-control"] = "no-cache"
+        return response
+
+
+def _json(document: Mapping[str, Any] | RecordingCard, packed: bool) -> tuple[bytes, bool]:
+    # ASCII only: a lone surrogate of a file name or a token stays valid, and U+2028 harmless
+    body = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
+    packed = packed and len(body) > 1024
+    return (gzip.compress(body, 1, mtime=0) if packed else body), packed
+
+
+def _response(body: bytes, kind: str, packed: bool) -> Response:
+    headers = {"cache-control": "no-store", "vary": "Accept-Encoding"}
+    return Response(body, media_type=kind, headers=headers | ({"content-encoding": "gzip"} if packed else {}))
+
+
+def _takes_gzip(request: Request) -> bool:
+    return "gzip" in request.headers.get("accept-encoding", "").lower()
+
+
+async def _path_of(request: Request) -> str:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise OptionError('The body must be JSON, sent as application/json: {"path": "NAME.pozor"}.')
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_BODY:
+            raise OptionError(f"The body must be at most {LONGEST_BODY} bytes.")
+    try:
+        path = json.loads(body)["path"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        path = None
+    if not isinstance(path, str):
+        raise OptionError('The body must be {"path": "NAME.pozor"}.')
+    return path
+
+
+# ---- errors -----------------------------------------------------------------------------------------------
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    del request
+    assert isinstance(error, PozorError | OSError)
+    status = (
+        404 if isinstance(error, NotThere | FileNotFoundError) else 409 if isinstance(error, Changed) else 400
+    )
+    return _error(sentence(error), status)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    known = {404: "Nothing is at this address.", 405: f"This address does not take {request.method}."}
+    return _error(known.get(error.status_code, f"{error.detail}."), error.status_code, error.headers)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    del request
+    return _error(f"pozor failed here ({type(error).__name__}); its terminal shows where.", 500)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    del request, error
+    return Response(status_code=400)  # nobody reads it
+
+
+def _error(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    body, _ = _json({"error": text}, packed=False)
+    return Response(body, status, {**(headers or {}), "cache-control": "no-store"}, "application/json")

@@ -1,0 +1,192 @@
+"""Start the app on this machine and stop it: port, token, address, browser, what the terminal says."""
+
+import getpass
+import os
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from pozor import __version__
+from pozor.errors import OptionError
+from pozor.viewer.app import STATIC, App
+from pozor.viewer.guard import BaseUrl, Guard
+from pozor.viewer.library import Library
+
+HOST = "127.0.0.1"
+PREFERRED_PORT = 8765
+
+WORDS = {
+    "en": {
+        "starting": "pozor {version}: opening the worked examples and the recordings in {folder}.",
+        "address": "Address (only for you, it holds the key):",
+        "ssh": "You are connected over ssh. Run this on your own machine, then open the address there:",
+        "browser": "A browser opens by itself; if it does not, open the address.",
+        "stop": "Stop with Ctrl+C.",
+        "stopped": "pozor has stopped.",
+    },
+    "cs": {
+        "starting": "pozor {version}: otevírám příklady k počítání a nahrávky ve složce {folder}.",
+        "address": "Adresa (jen pro vás, obsahuje klíč):",
+        "ssh": "Jste připojeni přes ssh. Na svém počítači spusťte tento příkaz a adresu otevřete tam:",
+        "browser": "Prohlížeč se otevře sám; pokud ne, otevřete adresu.",
+        "stop": "Ukončíte klávesami Ctrl+C.",
+        "stopped": "pozor skončil.",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a start was asked for."""
+
+    folder: Path
+    recording: str | None = None
+    port: int | None = None  # None: the preferred one, or a free one if it is taken
+    open_browser: bool = True
+    base: BaseUrl | None = None
+    lang: str | None = None  # as asked for; None leaves it to the browser
+    words: str = "en"  # the terminal's language
+
+
+class Server(uvicorn.Server):
+    """A server that opens the browser when it listens and does not wait for anybody when it stops."""
+
+    def __init__(self, config: uvicorn.Config, address: str | None) -> None:
+        super().__init__(config)
+        self._address = address
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then open the browser."""
+        await super().startup(sockets)
+        if self._address is not None:
+            # some systems wait until the browser ends
+            threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop at once: an answer nobody will read is not worth a second."""
+        self.force_exit = True
+        for connection in self.server_state.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+        await super().shutdown(sockets)
+
+
+def serve(start: Start) -> None:
+    """Run the app until it is stopped.
+
+    Raises:
+        OptionError: The port is taken or not allowed, or the page bundle is missing.
+        NotThere: The recording is not there.   RecordingError: It cannot be opened.
+    """
+    if not (STATIC / "index.html").is_file():
+        raise OptionError(f"The page is not built yet: {STATIC / 'index.html'} is missing; run make web.")
+    library = Library(start.folder)
+    fragment = ""
+    if start.recording is not None:
+        fragment = first_map(library, start.recording)
+    listener = listen(start.port)
+    port = listener.getsockname()[1]
+    token = secrets.token_urlsafe(32)
+    guard = Guard(App(library, start.lang).asgi(), token, port, start.base)
+    address = f"{start.base.address if start.base else f'http://{HOST}:{port}/'}?token={token}{fragment}"
+    opens = start.open_browser and start.base is None and has_browser(os.environ)
+    say(start, address, port, opens)
+    config = uvicorn.Config(
+        guard, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
+    )
+    try:
+        Server(config, address if opens else None).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listener.close()
+    print(f"\n{WORDS[start.words]['stopped']}", flush=True)
+
+
+def first_map(library: Library, path: str) -> str:
+    """Open a recording; the fragment of the page that shows its first head."""
+    id = library.open(path)["id"]
+    layers = library.current(id).recording.layers
+    return f"#/map/{id}?layer={layers[0].layer}&head={layers[0].heads[0]}" if layers else ""
+
+
+def listen(port: int | None) -> socket.socket:
+    """A socket that listens on `port` of this machine alone; 0 takes a free one, None the preferred if free.
+
+    Raises:
+        OptionError: The port is taken, or not allowed.
+    """
+    try:
+        return _bind(PREFERRED_PORT if port is None else port)
+    except OSError as error:
+        if port is None:
+            return _bind(0)
+        raise OptionError(
+            f"--port must be free for this user; {port} is not ({error.strerror or error}). "
+            "Give another, or leave --port out."
+        ) from None
+
+
+def _bind(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "nt":  # there, reuse would let two servers share one port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined]
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether a browser opened from here would be on the user's own screen."""
+    if environment.get("SSH_CONNECTION") or environment.get("SSH_CLIENT"):
+        return False
+    if platform in {"win32", "darwin", "cygwin"}:
+        return True
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def ssh_command(connection: str, port: int, user: str | None = None) -> str | None:
+    """The line that makes `port` reachable from where the user sits; None if `connection` is not ssh's.
+
+    Example:
+        >>> ssh_command("10.0.0.7 50012 10.0.0.9 22", 8765, user="jan")
+        'ssh -N -L 8765:127.0.0.1:8765 jan@10.0.0.9'
+    """
+    parts = connection.split()
+    if len(parts) != 4:
+        return None
+    try:
+        user = user or getpass.getuser()
+    except (OSError, KeyError):  # an account without a name
+        user = "user"
+    own_port = "" if parts[3] == "22" else f"-p {parts[3]} "
+    return f"ssh -N -L {port}:{HOST}:{port} {own_port}{user}@{parts[2]}"
+
+
+def say(start: Start, address: str, port: int, opens: bool) -> None:
+    """Tell the terminal what is happening, where, and how to stop it."""
+    words = WORDS[start.words]
+    lines = [
+        words["starting"].format(version=__version__, folder=start.folder),
+        words["address"],
+        f"  {address}",
+    ]
+    command = ssh_command(os.environ.get("SSH_CONNECTION", ""), port)
+    if command and start.base is None:
+        lines += [words["ssh"], f"  {command}"]
+    if opens:
+        lines.append(words["browser"])
+    print("\n".join([*lines, words["stop"]]), flush=True)
