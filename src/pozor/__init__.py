@@ -14,19 +14,26 @@ if TYPE_CHECKING:
         RecordingError,
         ShapeError,
     )
+    from pozor.masks import Causal, Documents, Padding, Prefix, Sinks, Window
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BackendUnavailable",
     "CaptureError",
+    "Causal",
+    "Documents",
     "DtypeError",
     "Observation",
     "OptionError",
+    "Padding",
     "PozorError",
+    "Prefix",
     "RecordingError",
     "ShapeError",
+    "Sinks",
     "Want",
+    "Window",
     "attention",
     "available_backends",
     "merge",
@@ -45,6 +52,7 @@ _ROOMS = {
         "RecordingError",
         "ShapeError",
     ),
+    "masks": ("Causal", "Documents", "Padding", "Prefix", "Sinks", "Window"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

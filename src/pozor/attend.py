@@ -1,0 +1,292 @@
+"""The front door: `attention`, `observe`, `merge`. It judges by `inputs`, chooses a backend, gives back what came in."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from importlib import import_module, util
+from typing import Any
+
+import numpy as np
+
+from pozor import inputs
+from pozor.backends.blocked import block_logits as _block_logits
+from pozor.errors import BackendUnavailable, DtypeError, OptionError, ShapeError
+from pozor.inputs import Problem
+from pozor.observables.pooled import Pooled
+from pozor.observables.want import Observation, Want
+
+__all__ = ["Observation", "Want", "attention", "available_backends", "block_logits", "merge", "observe"]
+
+BACKENDS = ("reference", "blocked", "torch", "native")
+_WITHOUT_GRADIENT = ("reference", "blocked")
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    causal: bool = False,
+    window: tuple[int | None, int | None] | None = None,
+    q_offset: Any = None,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sink: Any = None,
+    backend: str = "auto",
+) -> Any:
+    """Exact attention: out = softmax(scale · q kᵀ + bias) v, over the keys the mask allows.
+
+    A query that may see nothing gives out = 0, and what is hidden cannot reach it, NaN included. Memory grows with
+    q_len + kv_len, never with their product. Arrays may have 2 axes (tokens, head_dim), 3 (heads, tokens, head_dim)
+    or 4; any strides; batch axes of 1 broadcast.
+
+    Args:
+        q: Queries, (batch, num_heads, q_len, head_dim); NumPy or torch; float64, float32, float16 or bfloat16.
+        k: Keys, (batch, num_kv_heads, kv_len, head_dim), dtype of q; head h uses kv head h // group_size.
+        v: Values, (batch, num_kv_heads, kv_len, v_head_dim), dtype of q.
+        causal: Whether key j is hidden from queries whose position, i + q_offset, is before j.
+        window: (left, right) in tokens: position - left <= j <= position + right; None leaves a side open.
+        q_offset: Position of the first query among the keys, in tokens: an int or (batch,). Needed by causal, window
+            and their mask objects if q_len != kv_len, else 0.
+        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len); or a mask object; or
+            mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given are ANDed.
+        bias: Floats added to the logits after softcap, broadcasting like mask; -inf hides a key.
+        scale: Multiplies q·k; any real number; head_dim ** -0.5 if left out.
+        softcap: Scores become softcap · tanh(scores / softcap); greater than 0; None for no cap.
+        sink: One logit per head, (num_heads,), that takes part in the denominator and has no value.
+        backend: "auto", "reference" (float64 formula), "blocked" (NumPy), "torch" or "native"; a name is used or
+            refused, never replaced.
+    Returns:
+        out, (batch, num_heads, q_len, v_head_dim) with the caller's axes; dtype and kind of q. Sums are kept in
+        float32, for float64 in float64.
+    Raises:
+        ShapeError: Axes disagree.   DtypeError: A type or dtype that the meaning does not allow.
+        OptionError: A value outside its range, or q_offset needed.   BackendUnavailable: Not here; no fallback.
+    Example:
+        >>> import math, numpy as np
+        >>> q, k, v = np.array([[1., 0.]]), np.array([[1., 0.], [0., 1.]]), np.array([[10.], [20.]])
+        >>> round(attention(q, k, v, scale=math.log(3)).item(), 12)          # by hand: probs 3/4, 1/4
+        12.5
+
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    problem = inputs.problem(
+        q,
+        k,
+        v,
+        causal=causal,
+        window=window,
+        q_offset=q_offset,
+        mask=mask,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        sink=sink,
+    )
+    return solve(problem, Want(), backend).out
+
+
+def observe(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    want: Want | None = None,
+    causal: bool = False,
+    window: tuple[int | None, int | None] | None = None,
+    q_offset: Any = None,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sink: Any = None,
+    backend: str = "auto",
+) -> Observation:
+    """Attention with what it did: out, lse = ln Σ exp(logits), and the observables that `want` names.
+
+    Args:
+        q: Queries; this and every argument but want as in `attention`.
+        k: Keys.
+        v: Values.
+        want: Which observables; Want() gives out and lse alone.
+        causal: As in `attention`.
+        window: As in `attention`.
+        q_offset: As in `attention`; needed by Want(distance=True) too if q_len != kv_len.
+        mask: As in `attention`.
+        bias: As in `attention`.
+        scale: As in `attention`.
+        softcap: As in `attention`.
+        sink: As in `attention`; lse includes it.
+        backend: As in `attention`.
+    Returns:
+        Observation, each array with the caller's axes and kind; None where not asked for.
+    Raises:
+        The errors of `attention`.
+    Example:
+        >>> import numpy as np
+        >>> q, k, v = np.zeros((1, 1)), np.zeros((4, 1)), np.array([[1.], [2.], [3.], [6.]])
+        >>> seen = observe(q, k, v, want=Want(top_k=1))           # 4 equal probs: lse = ln 4
+        >>> round(seen.lse.item(), 6), seen.top_probs.item(), seen.top_keys.item(), seen.out.item()
+        (1.386294, 0.25, 0, 3.0)
+    """
+    want = Want() if want is None else want
+    if not isinstance(want, Want):
+        raise DtypeError(f"want must be a pozor.Want; got {type(want).__name__}. Use want=Want(entropy=True).")
+    problem = inputs.problem(
+        q,
+        k,
+        v,
+        causal=causal,
+        window=window,
+        q_offset=q_offset,
+        mask=mask,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        sink=sink,
+        positions_for="want=Want(distance=True)" if want.distance else None,
+    )
+    return solve(problem, want, backend)
+
+
+def solve(problem: Problem, want: Want, backend: str = "auto") -> Observation:
+    """Run a judged problem; arrays come back in the caller's kind and axes. `problem.v` None gives out None."""
+    name = _choose(problem, backend)
+    if problem.kind == "torch" and name != "torch":
+        found = import_module(f"pozor.backends.{name}").run(inputs.as_numpy(problem), want)
+        device = problem.q.device
+        return _shaped(problem, found, lambda array: inputs.to_torch(array).to(device))
+    found = import_module(f"pozor.backends.{name}").run(problem, want)
+    return _shaped(problem, found, lambda array: array)
+
+
+def block_logits(
+    problem: Problem, batch: int, head: int, rows: slice, keys: slice, dtype: Any = np.float64
+) -> tuple[np.ndarray, np.ndarray]:
+    """(logits, visible) of one head's rows x keys as NumPy arrays in dtype: -inf and False where hidden."""
+    return _block_logits(inputs.as_numpy(problem), batch, head, rows, keys, dtype)
+
+
+def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """(out, lse) of attention over the union of disjoint key sets: lse = ln Σ exp(lse_i), out = Σ exp(lse_i - lse) out_i.
+
+    (0, -inf) is neutral. A sink belongs into one part only.
+
+    Args:
+        parts: Pairs (out, lse): out (…, q_len, v_head_dim), lse (…, q_len), natural logarithm; shapes broadcast not.
+    Returns:
+        (out, lse), kind and dtypes of the first part; sums are kept in lse's dtype or wider.
+    Raises:
+        OptionError: No parts.   ShapeError: Parts differ in shape.   DtypeError: Not arrays of one kind.
+    Example:
+        >>> import numpy as np
+        >>> a = np.array([[0.]]), np.array([0.])                  # 1 key of score 0, value 0
+        >>> b = np.array([[4.]]), np.array([np.log(3.)])          # 3 keys of score 0, value 4
+        >>> out, lse = merge([a, b])
+        >>> round(out.item(), 12), round(lse.item(), 6)
+        (3.0, 1.386294)
+    """
+    pairs = [tuple(part) for part in parts]
+    if not pairs:
+        raise OptionError("parts must hold one (out, lse) or more; got none.")
+    torch = sys.modules.get("torch")
+    tensors = torch is not None and isinstance(pairs[0][0], torch.Tensor)
+    kind = torch.Tensor if torch is not None and tensors else np.ndarray
+    for place, pair in enumerate(pairs):
+        if len(pair) != 2 or not all(isinstance(array, kind) for array in pair):
+            raise DtypeError(f"parts must be pairs (out, lse) of arrays of one kind; part {place} is not.")
+        shapes = tuple(pair[0].shape), tuple(pair[1].shape)
+        if shapes[0][:-1] != shapes[1] or shapes[0] != tuple(pairs[0][0].shape):
+            raise ShapeError(
+                f"parts must share the shapes out (…, q_len, v_head_dim) and lse (…, q_len); "
+                f"got {shapes[0]} and {shapes[1]} in part {place}, {tuple(pairs[0][0].shape)} in part 0."
+            )
+    out_dtype, lse_dtype = pairs[0][0].dtype, pairs[0][1].dtype
+    if tensors and torch is not None:
+        wide = torch.float64 if torch.float64 in (out_dtype, lse_dtype) else torch.float32
+        lses = torch.stack([lse.to(wide) for _, lse in pairs])
+        outs = torch.stack([out.to(wide) for out, _ in pairs])
+        lse = torch.logsumexp(lses, dim=0)
+        parts_of = (lses - lse.masked_fill(lse == -np.inf, 0)).exp()[..., None]
+        # select, not multiply: an empty part must not bring a NaN
+        return (outs * parts_of).masked_fill(parts_of == 0, 0).sum(dim=0).to(out_dtype), lse.to(lse_dtype)
+    wide = np.float64 if np.float64 in (out_dtype, lse_dtype) else np.float32
+    with np.errstate(all="ignore"):
+        lses = np.stack([lse.astype(wide) for _, lse in pairs])
+        outs = np.stack([out.astype(wide) for out, _ in pairs])
+        lse = np.logaddexp.reduce(lses, axis=0)
+        parts_of = np.exp(lses - np.where(lse == -np.inf, 0, lse))[..., None]
+        out = np.where(parts_of == 0, 0, outs * parts_of).sum(axis=0)
+    return out.astype(out_dtype), np.asarray(lse.astype(lse_dtype))
+
+
+def available_backends() -> tuple[str, ...]:
+    """The names that `backend=` takes in this install, "auto" apart.
+
+    Returns:
+        Names, the one nearest to the definition first.
+    Example:
+        >>> "reference" in available_backends()
+        True
+    """
+    return tuple(name for name in BACKENDS if _installed(name))
+
+
+def _installed(name: str) -> bool:
+    if name == "native":
+        return False  # the compiled kernel is not part of this install
+    return name != "torch" or util.find_spec("torch") is not None
+
+
+def _choose(problem: Problem, backend: str) -> str:
+    differentiable = _wants_gradient(problem)
+    if backend == "auto":
+        on_cpu = problem.kind == "numpy" or problem.q.device.type == "cpu"
+        return "torch" if differentiable or not on_cpu else "blocked"
+    if backend not in BACKENDS:
+        raise OptionError(f"backend must be auto, {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}; got {backend!r}.")
+    if not _installed(backend):
+        advice = "Install torch" if backend == "torch" else "Install a wheel with the kernel"
+        raise BackendUnavailable(
+            f"backend={backend!r} is not in this install. {advice}, or use backend='blocked'."
+        )
+    if differentiable and backend in _WITHOUT_GRADIENT:
+        raise BackendUnavailable(
+            f"backend={backend!r} gives no gradients; got inputs that require them. "
+            "Use backend='torch', or call inside torch.no_grad()."
+        )
+    return backend
+
+
+def _wants_gradient(problem: Problem) -> bool:
+    if problem.kind == "numpy":
+        return False
+    import torch
+
+    given = (problem.q, problem.k, problem.v, problem.bias, problem.sink)
+    return torch.is_grad_enabled() and any(array is not None and array.requires_grad for array in given)
+
+
+def _shaped(problem: Problem, found: Observation, convert: Any) -> Observation:
+    """The caller's axes and kind of array."""
+
+    def restore(array: Any) -> Any:
+        if array is None:
+            return None
+        return convert(array.reshape(array.shape[4 - problem.ndim :]) if problem.ndim < 4 else array)
+
+    values: dict[str, Any] = {}
+    for field in fields(found):
+        value = getattr(found, field.name)
+        if isinstance(value, Pooled):
+            value = Pooled(value.block, restore(value.max), restore(value.mean), restore(value.share))
+        elif field.name == "distance_edges":
+            value = None if value is None else convert(value)
+        elif not isinstance(value, str):
+            value = restore(value)
+        values[field.name] = value
+    if problem.v is None:
+        values["out"] = None
+    return replace(found, **values)

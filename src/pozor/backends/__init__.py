@@ -1,0 +1,1 @@
+"""The backends: reference (the formula), blocked (NumPy), torch. None imports another."""

@@ -1,0 +1,546 @@
+"""Mask objects as key ranges per query row, and `Visibility`: which keys each row may see.
+
+Nothing of size (q_len, kv_len) is built here; a row is up to 8 ranges of keys, anything finer is evaluated by block.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pozor.errors import DtypeError, OptionError, ShapeError
+
+MAX_RANGES = 8
+_FAR = np.iinfo(np.int64).max
+_OPEN = 2**62  # a window this wide is open; keeps position + width inside int64
+
+# (starts, stops), each (rows, n) int64: sorted, disjoint, start <= key < stop; 0, 0 where unused
+Ranges = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells a mask is asked about: lengths in tokens and the position of each sequence's first query."""
+
+    batch: int
+    q_len: int
+    kv_len: int
+    q_offset: np.ndarray
+
+    def positions(self, batch: int, rows: slice) -> np.ndarray:
+        """Positions of these query rows among the keys, (rows,)."""
+        return np.arange(rows.start, rows.stop, dtype=np.int64) + self.q_offset[batch]
+
+
+class Mask:
+    """A set of visible (query, key) cells; combine with & and |, pass as `mask=`."""
+
+    needs_position = False
+
+    def check(self, grid: Grid) -> None:
+        """Raise ShapeError if the mask's own arrays do not fit the grid."""
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """Key ranges of each row, or None where a row has more than 8."""
+        raise NotImplementedError
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """The visible cells of one block, bool (rows, keys)."""
+        ranges = self.ranges(grid, batch, rows)
+        assert ranges is not None, "a mask with more ranges brings its own block()"
+        return block_of_ranges(ranges, keys)
+
+    def __and__(self, other: "Mask") -> "Mask":
+        return And(self, other) if isinstance(other, Mask) else NotImplemented
+
+    def __or__(self, other: "Mask") -> "Mask":
+        return Or(self, other) if isinstance(other, Mask) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Causal(Mask):
+    """Key j is visible where j <= position of the query (i + q_offset).
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> q = k = np.zeros((3, 2)); v = np.array([[1.0], [10.0], [100.0]])
+        >>> pozor.attention(q, k, v, mask=pozor.Causal()).ravel().tolist()
+        [1.0, 5.5, 37.0]
+    """
+
+    needs_position = True
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges:
+        """One range: [0, position]."""
+        stops = grid.positions(batch, rows) + 1
+        return _clip(np.zeros_like(stops), stops, grid.kv_len)
+
+
+class Window(Mask):
+    """Key j is visible where position - left <= j <= position + right; None leaves a side open."""
+
+    needs_position = True
+
+    def __init__(self, left: int | None, right: int | None):
+        self.left = _tokens("left", left, optional=True)
+        self.right = _tokens("right", right, optional=True)
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges:
+        """One range: [position - left, position + right]."""
+        positions = grid.positions(batch, rows)
+        starts = np.zeros_like(positions) if self.left is None else positions - min(self.left, _OPEN)
+        stops = (
+            np.full_like(positions, grid.kv_len)
+            if self.right is None
+            else positions + min(self.right, _OPEN) + 1
+        )
+        return _clip(starts, stops, grid.kv_len)
+
+    def __repr__(self) -> str:
+        return f"Window({self.left}, {self.right})"
+
+
+class Prefix(Mask):
+    """The first n keys are visible to every query; n is one number, or one for each sequence (batch,).
+
+    `Causal() | Prefix(n)` is the mask of a prefix language model.
+    """
+
+    def __init__(self, n: Any):
+        self.n = _integers("Prefix(n)", n)
+        if self.n.ndim > 1:
+            raise ShapeError(f"Prefix(n) must be a number or (batch,); got shape {self.n.shape}.")
+
+    def check(self, grid: Grid) -> None:
+        """The number of prefixes must be the batch's."""
+        _check_batch("Prefix(n)", self.n, 1, grid.batch)
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges:
+        """One range: [0, n)."""
+        stops = np.full(rows.stop - rows.start, _member(self.n, batch, 1), dtype=np.int64)
+        return _clip(np.zeros_like(stops), stops, grid.kv_len)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n.tolist()})"
+
+
+class Sinks(Prefix):
+    """The first n keys stay visible, as in `Causal() & (Window(left, 0) | Sinks(4))`.
+
+    These are ordinary keys with values; `sink=` is the other thing, a logit without a value.
+    """
+
+    def __init__(self, n: int):
+        super().__init__(_tokens("n", n))
+
+
+class Padding(Mask):
+    """Keys that are real tokens: lengths (batch,), or bool (batch, kv_len) with True = a real token.
+
+    Padding removes keys, never queries.
+    """
+
+    def __init__(self, lengths_or_mask: Any):
+        given = _to_numpy(lengths_or_mask)
+        self.lengths: np.ndarray | None = None
+        self.visible: np.ndarray | None = None
+        if given.dtype == np.bool_:
+            if given.ndim not in (1, 2):
+                raise ShapeError(f"Padding takes bool (batch, kv_len); got shape {given.shape}.")
+            self.visible = given
+        else:
+            self.lengths = _integers("Padding lengths", given)
+            if self.lengths.ndim > 1:
+                raise ShapeError(f"Padding takes lengths (batch,); got shape {given.shape}.")
+        self._runs: dict[int, Ranges] = {}
+
+    def check(self, grid: Grid) -> None:
+        """Batch and kv_len must be the call's."""
+        if self.lengths is not None:
+            _check_batch("Padding lengths", self.lengths, 1, grid.batch)
+        if self.visible is not None:
+            _check_tokens("Padding", self.visible, grid.batch, "kv_len", grid.kv_len)
+
+    def _sequence_runs(self, batch: int) -> Ranges:
+        if batch not in self._runs:
+            visible = _member(self.visible, batch, 2)
+            edges = np.flatnonzero(np.diff(np.concatenate(([0], visible.view(np.int8), [0]))))
+            self._runs[batch] = (edges[0::2], edges[1::2])
+        return self._runs[batch]
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """The runs of real tokens."""
+        count = rows.stop - rows.start
+        if self.lengths is not None:
+            stops = np.full(count, _member(self.lengths, batch, 1), dtype=np.int64)
+            return _clip(np.zeros_like(stops), stops, grid.kv_len)
+        starts, stops = self._sequence_runs(batch)
+        if len(starts) > MAX_RANGES:
+            return None
+        return np.tile(starts, (count, 1)), np.tile(stops, (count, 1))
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """The same keys for each row."""
+        if self.visible is None:
+            return super().block(grid, batch, rows, keys)
+        shape = (rows.stop - rows.start, keys.stop - keys.start)
+        return np.broadcast_to(_member(self.visible, batch, 2)[keys], shape)
+
+
+class Documents(Mask):
+    """Packed sequences: a query sees the keys with its own document id.
+
+    q_ids: integers (q_len,) or (batch, q_len). kv_ids: the same for the keys; left out, q_ids serve both axes.
+    """
+
+    def __init__(self, q_ids: Any, kv_ids: Any = None):
+        self.q_ids = _integers("Documents(q_ids)", q_ids, negative=True)
+        self.kv_ids = self.q_ids if kv_ids is None else _integers("Documents(kv_ids)", kv_ids, negative=True)
+        for name, ids in (("q_ids", self.q_ids), ("kv_ids", self.kv_ids)):
+            if ids.ndim not in (1, 2):
+                raise ShapeError(f"{name} must be (tokens,) or (batch, tokens); got shape {ids.shape}.")
+        self._tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray] | None] = {}
+
+    def check(self, grid: Grid) -> None:
+        """Batch and lengths must be the call's."""
+        _check_tokens("Documents(q_ids)", self.q_ids, grid.batch, "q_len", grid.q_len)
+        _check_tokens("Documents(kv_ids)", self.kv_ids, grid.batch, "kv_len", grid.kv_len)
+
+    def _table(self, batch: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(ids, starts, stops): the key ranges of each document; None if one has more than 8."""
+        if batch not in self._tables:
+            self._tables[batch] = _document_table(_member(self.kv_ids, batch, 2))
+        return self._tables[batch]
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """The ranges of the row's document."""
+        table = self._table(batch)
+        if table is None:
+            return None
+        ids, starts, stops = table
+        wanted = _member(self.q_ids, batch, 2)[rows]
+        if not len(ids):
+            return np.zeros((len(wanted), 0), np.int64), np.zeros((len(wanted), 0), np.int64)
+        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+        known = (ids[place] == wanted)[:, None]
+        return np.where(known, starts[place], 0), np.where(known, stops[place], 0)
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """Equal ids."""
+        return _member(self.q_ids, batch, 2)[rows][:, None] == _member(self.kv_ids, batch, 2)[keys][None, :]
+
+
+class _Pair(Mask):
+    def __init__(self, left: Mask, right: Mask):
+        self.parts = (left, right)
+
+    @property
+    def needs_position(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return any(part.needs_position for part in self.parts)
+
+    def check(self, grid: Grid) -> None:
+        """Both parts must fit."""
+        for part in self.parts:
+            part.check(grid)
+
+
+class And(_Pair):
+    """Cells visible under both masks."""
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """Intersection."""
+        left, right = (part.ranges(grid, batch, rows) for part in self.parts)
+        return None if left is None or right is None else _intersect(left, right)
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """Both."""
+        left, right = (part.block(grid, batch, rows, keys) for part in self.parts)
+        return left & right
+
+    def __repr__(self) -> str:
+        return f"({self.parts[0]!r} & {self.parts[1]!r})"
+
+
+class Or(_Pair):
+    """Cells visible under either mask."""
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """Union."""
+        left, right = (part.ranges(grid, batch, rows) for part in self.parts)
+        if left is None or right is None:
+            return None
+        return _tidy(np.hstack((left[0], right[0])), np.hstack((left[1], right[1])))
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """Either."""
+        left, right = (part.block(grid, batch, rows, keys) for part in self.parts)
+        return left | right
+
+    def __repr__(self) -> str:
+        return f"({self.parts[0]!r} | {self.parts[1]!r})"
+
+
+class Visibility:
+    """Which keys each query row may see: every given mask, ANDed.
+
+    terms are mask objects; arrays are boolean and broadcast to (batch, num_heads, q_len, kv_len); callables are
+    mask_mod(b, h, q_idx, kv_idx). With a torch device the callables get torch indices, else NumPy ones.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        num_heads: int,
+        terms: Sequence[Mask] = (),
+        arrays: Sequence[Any] = (),
+        callables: Sequence[Callable[..., Any]] = (),
+        device: Any = None,
+    ):
+        self.grid = grid
+        self.num_heads = num_heads
+        self.terms = tuple(terms)
+        self.arrays = tuple(arrays)
+        self.callables = tuple(callables)
+        self.device = device
+        self._last: tuple[Any, Ranges | None, list[Mask]] | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything may be hidden at all."""
+        return bool(self.terms or self.arrays or self.callables)
+
+    @property
+    def by_head(self) -> bool:
+        """Whether heads of one sequence may differ."""
+        return bool(self.callables) or any(array.shape[1] > 1 for array in self.arrays)
+
+    def row_ranges(self, batch: int, rows: slice) -> tuple[Ranges | None, list[Mask]]:
+        """The ranges all mask objects allow (None: every key), and the objects too fine for ranges."""
+        asked = (batch, rows.start, rows.stop)
+        last = self._last
+        if last is None or last[0] != asked:
+            allowed: Ranges | None = None
+            finer: list[Mask] = []
+            for term in self.terms:
+                ranges = term.ranges(self.grid, batch, rows)
+                met = ranges if allowed is None or ranges is None else _intersect(allowed, ranges)
+                if met is None:
+                    finer.append(term)
+                else:
+                    allowed = met
+            last = self._last = (asked, allowed, finer)
+        return last[1], last[2]
+
+    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
+        """(starts, stops), each (rows, n): the key ranges of each row; None if only blocks can tell."""
+        allowed, finer = self.row_ranges(batch, rows)
+        if finer or self.arrays or self.callables:
+            return None
+        if allowed is None:
+            count = rows.stop - rows.start
+            return np.zeros((count, 1), np.int64), np.full((count, 1), self.grid.kv_len, np.int64)
+        return allowed
+
+    def spans(self, batch: int, rows: slice) -> list[slice]:
+        """Disjoint key slices outside which none of these rows sees anything."""
+        allowed, _ = self.row_ranges(batch, rows)
+        if allowed is None:
+            return [slice(0, self.grid.kv_len)] if self.grid.kv_len else []
+        starts, stops = _tidy_line(allowed[0].ravel(), allowed[1].ravel())
+        return [slice(int(start), int(stop)) for start, stop in zip(starts, stops)]
+
+    def dense(self, batch: int, heads: slice, rows: slice, keys: slice) -> Iterator[Any]:
+        """What only blocks can tell: boolean blocks that broadcast to (heads, rows, keys)."""
+        for term in self.row_ranges(batch, rows)[1]:
+            yield term.block(self.grid, batch, rows, keys)
+        for array in self.arrays:
+            part = heads if array.shape[1] > 1 else slice(0, 1)
+            yield array[batch if array.shape[0] > 1 else 0, part][
+                :, rows if array.shape[2] > 1 else slice(0, 1), keys if array.shape[3] > 1 else slice(0, 1)
+            ]
+        for function in self.callables:
+            yield self._called(function, batch, heads, rows, keys)
+
+    def panel(self, batch: int, heads: slice, rows: slice, keys: slice) -> np.ndarray | bool:
+        """The visible cells, bool (heads or 1, rows, keys); True or False where it is all or nothing."""
+        count, width = rows.stop - rows.start, keys.stop - keys.start
+        allowed, _ = self.row_ranges(batch, rows)
+        visible: np.ndarray | bool = True
+        if allowed is not None:
+            visible = _block_or_flag(allowed, keys)
+            if visible is False:
+                return False
+        for block in self.dense(batch, heads, rows, keys):
+            block = _to_numpy(block)
+            visible = block if visible is True else visible & block
+        if isinstance(visible, bool):
+            return visible
+        if visible.all():
+            return True
+        if not visible.any():
+            return False
+        if visible.ndim < 3:
+            visible = visible.reshape((1,) * (3 - visible.ndim) + visible.shape)
+        return np.broadcast_to(visible, (visible.shape[0], count, width))
+
+    def block(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray | bool:
+        """The visible cells of one head, bool (rows, keys); True or False where it is all or nothing."""
+        visible = self.panel(batch, slice(head, head + 1), rows, keys)
+        return visible if isinstance(visible, bool) else visible[0]
+
+    def _called(self, function: Callable[..., Any], batch: int, heads: slice, rows: slice, keys: slice) -> Any:
+        b = np.full((1, 1, 1), batch, dtype=np.int64)
+        h = np.arange(heads.start, heads.stop, dtype=np.int64)[:, None, None]
+        q_idx = np.arange(rows.start, rows.stop, dtype=np.int64)[None, :, None]
+        kv_idx = np.arange(keys.start, keys.stop, dtype=np.int64)[None, None, :]
+        indices: list[Any] = [b, h, q_idx, kv_idx]
+        if self.device is not None:
+            import torch
+
+            indices = [torch.from_numpy(index).to(self.device) for index in indices]
+        given = function(*indices)
+        result = np.asarray(given) if isinstance(given, (bool, np.bool_)) else given
+        dtype = str(getattr(result, "dtype", type(result).__name__)).removeprefix("torch.")
+        if dtype != "bool":
+            raise DtypeError(f"mask must return boolean (True = may attend); got {dtype} from the callable.")
+        whole = (len(h), q_idx.shape[1], kv_idx.shape[2])
+        try:
+            fits = np.broadcast_shapes(tuple(result.shape), whole) == whole
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ShapeError(
+                f"mask must return a block that broadcasts to (heads, rows, keys) = {whole}; "
+                f"got shape {tuple(result.shape)} from the callable."
+            )
+        return result
+
+
+def block_of_ranges(ranges: Ranges, keys: slice) -> np.ndarray:
+    """The cells inside the ranges, bool (rows, keys)."""
+    index = np.arange(keys.start, keys.stop, dtype=np.int64)
+    visible = np.zeros((len(ranges[0]), len(index)), dtype=bool)
+    for start, stop in zip(ranges[0].T, ranges[1].T):
+        visible |= (index >= start[:, None]) & (index < stop[:, None])
+    return visible
+
+
+def _block_or_flag(ranges: Ranges, keys: slice) -> np.ndarray | bool:
+    starts, stops = ranges
+    if not ((stops > keys.start) & (starts < keys.stop) & (stops > starts)).any():
+        return False
+    if ((starts <= keys.start) & (stops >= keys.stop)).any(axis=1).all():
+        return True
+    return block_of_ranges(ranges, keys)
+
+
+def _clip(starts: np.ndarray, stops: np.ndarray, kv_len: int) -> Ranges:
+    starts = np.clip(starts, 0, kv_len)
+    return starts[:, None], np.maximum(np.clip(stops, 0, kv_len), starts)[:, None]
+
+
+def _intersect(a: Ranges, b: Ranges) -> Ranges | None:
+    starts = np.maximum(a[0][:, :, None], b[0][:, None, :])
+    stops = np.minimum(a[1][:, :, None], b[1][:, None, :])
+    rows = len(starts)
+    return _tidy(starts.reshape(rows, -1), stops.reshape(rows, -1))
+
+
+def _tidy(starts: np.ndarray, stops: np.ndarray) -> Ranges | None:
+    """Sort each row's ranges, join those that touch, drop empty ones; None if more than 8 are left."""
+    if starts.shape[1] < 2:
+        return starts, np.maximum(starts, stops)
+    empty = stops <= starts
+    starts, stops = np.where(empty, _FAR, starts), np.where(empty, _FAR, stops)
+    order = np.argsort(starts, axis=1, kind="stable")
+    starts, stops = np.take_along_axis(starts, order, 1), np.take_along_axis(stops, order, 1)
+    reach = np.maximum.accumulate(stops, axis=1)
+    first = np.ones(starts.shape, dtype=bool)
+    first[:, 1:] = starts[:, 1:] > reach[:, :-1]
+    last = np.ones_like(first)
+    last[:, :-1] = first[:, 1:]
+    used = starts < _FAR
+    group = np.cumsum(first, axis=1) - 1
+    width = int(group[used].max()) + 1 if used.any() else 0
+    if width > MAX_RANGES:
+        return None
+    tidy = np.zeros((2, len(starts), width), dtype=np.int64)
+    for place, ends, values in ((0, first & used, starts), (1, last & used, reach)):
+        row, column = np.nonzero(ends)
+        tidy[place, row, group[row, column]] = values[row, column]
+    return tidy[0], tidy[1]
+
+
+def _tidy_line(starts: np.ndarray, stops: np.ndarray) -> Ranges:
+    """Any number of ranges, joined into disjoint sorted ones."""
+    keep = stops > starts
+    order = np.argsort(starts[keep], kind="stable")
+    starts, reach = starts[keep][order], np.maximum.accumulate(stops[keep][order])
+    first = np.ones(len(starts), dtype=bool)
+    first[1:] = starts[1:] > reach[:-1]
+    last = np.append(first[1:], True)[: len(starts)]
+    return starts[first], reach[last]
+
+
+def _document_table(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    if not len(ids):
+        empty = np.zeros((0, 0), dtype=np.int64)
+        return np.zeros(0, dtype=np.int64), empty, empty
+    change = np.flatnonzero(np.diff(ids)) + 1
+    starts, stops = np.concatenate(([0], change)), np.concatenate((change, [len(ids)]))
+    order = np.argsort(ids[starts], kind="stable")
+    unique, first, counts = np.unique(ids[starts][order], return_index=True, return_counts=True)
+    if counts.max() > MAX_RANGES:
+        return None
+    document = np.repeat(np.arange(len(unique)), counts)
+    rank = np.arange(len(order)) - np.repeat(first, counts)
+    table = np.zeros((2, len(unique), int(counts.max())), dtype=np.int64)
+    table[0, document, rank], table[1, document, rank] = starts[order], stops[order]
+    return unique, table[0], table[1]
+
+
+def _to_numpy(array: Any) -> np.ndarray:
+    return array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
+
+
+def _tokens(name: str, value: Any, optional: bool = False) -> Any:
+    if optional and value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        what = "a whole number of tokens" + (" or None (open)" if optional else "")
+        raise DtypeError(f"{name} must be {what}; got {value!r}.")
+    if value < 0:
+        raise OptionError(f"{name} must be 0 tokens or more; got {value}.")
+    return int(value)
+
+
+def _integers(name: str, value: Any, negative: bool = False) -> np.ndarray:
+    array = _to_numpy(value)
+    if array.size == 0 and array.dtype == np.float64:  # an empty list has no dtype of its own
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise DtypeError(f"{name} must be integers; got {array.dtype}.")
+    if not negative and (array < 0).any():
+        raise OptionError(f"{name} must be 0 or more; got {array.min()}.")
+    return array.astype(np.int64)
+
+
+def _member(array: Any, batch: int, ndim: int) -> Any:
+    """The part of one sequence, of an array whose batch axis may be left out or 1."""
+    if array.ndim < ndim:
+        return array
+    return array[0 if len(array) == 1 else batch]
+
+
+def _check_batch(name: str, array: np.ndarray, ndim: int, batch: int) -> None:
+    if array.ndim == ndim and array.shape[0] not in (1, batch):
+        raise ShapeError(f"{name} must hold one entry a sequence; got {array.shape[0]} for batch {batch}.")
+
+
+def _check_tokens(name: str, array: np.ndarray, batch: int, axis: str, length: int) -> None:
+    _check_batch(name, array, 2, batch)
+    if array.shape[-1] != length:
+        raise ShapeError(f"{name} must cover {axis}={length} tokens; got {array.shape[-1]}.")
