@@ -2,6 +2,7 @@
 
 import os
 import sys
+from io import TextIOWrapper
 
 from pozor.errors import PozorError
 
@@ -12,10 +13,12 @@ def main(argv: list[str] | None = None) -> None:
 
     from pozor.cli.app import app
 
-    # typer brings its own copy of click since 0.27: the base of its errors is found by way of one of them
-    usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    # newer typer brings its own copy of click: the base of its errors is found by way of one of them
+    usage_error: type[Exception] = next(
+        kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+    )
     for stream in (sys.stdout, sys.stderr):  # Windows consoles may not be UTF-8
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         code = app(args=argv, prog_name="pozor", standalone_mode=False)

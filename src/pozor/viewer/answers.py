@@ -12,6 +12,7 @@ from pozor.viewer.documents import (
     CellDocument,
     ColumnDocument,
     ItemDocument,
+    Kind,
     LayerDocument,
     MapDocument,
     RecordingCard,
@@ -78,18 +79,18 @@ def open_map(opened: Opened, address: MapAddress) -> Shown:
 def recording_document(opened: Opened, card: RecordingCard) -> RecordingDocument:
     """Items with their tokens, and layers."""
     layers: list[LayerDocument] = [
-        {
-            "layer": int(layer.layer),
-            "kind": layer.kind,
-            "heads": [int(head) for head in layer.heads],
-            "kv_heads": [int(head) for head in layer.kv_heads],
-            "head_dim": int(layer.head_dim),
-            "v_head_dim": int(layer.v_head_dim),
-            "scale": float(layer.scale),
-            "fidelity": number(layer.fidelity),
-            "mask": str(layer.mask_text),
-            "value_norm": bool(layer.has_v_norm),
-        }
+        LayerDocument(
+            layer=int(layer.layer),
+            kind=cast(Kind, layer.kind),
+            heads=[int(head) for head in layer.heads],
+            kv_heads=[int(head) for head in layer.kv_heads],
+            head_dim=int(layer.head_dim),
+            v_head_dim=int(layer.v_head_dim),
+            scale=float(layer.scale),
+            fidelity=number(layer.fidelity),
+            mask=layer.mask_text,
+            value_norm=layer.has_v_norm,
+        )
         for layer in opened.recording.layers
     ]
     return {"card": card, "items": [_item(item) for item in opened.recording.items], "layers": layers}
@@ -263,6 +264,4 @@ def number(value: float | None) -> float | None:
 def numbers(values: Any) -> list[float | None]:
     """Each value as a Python float, None where it is not finite."""
     array = np.asarray(values, np.float64).ravel()
-    if np.isfinite(array).all():
-        return array.tolist()
     return [value if math.isfinite(value) else None for value in array.tolist()]

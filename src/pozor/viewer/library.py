@@ -157,21 +157,18 @@ class Library:
         }
         try:
             opened = self._opened(path)
+            recording = opened.recording
+            card["tokens"] = max((len(item.tokens) for item in recording.items), default=0)
         except (PozorError, OSError) as error:
-            return {**card, "error": sentence(error)}
-        recording = opened.recording
-        return {
-            **card,
-            "version": opened.version,
-            "name": recording.name,
-            "model": recording.model,
-            "dtype": recording.dtype,
-            "items": len(recording.items),
-            "tokens": max((len(item.tokens) for item in recording.items), default=0),
-            "layers": len({layer.layer for layer in recording.layers}),
-            "heads": max((len(layer.heads) for layer in recording.layers), default=0),
-            "fidelity": recording.fidelity,
-        }
+            card["error"] = sentence(error)
+            return card
+        card["version"] = opened.version
+        card["name"], card["model"], card["dtype"] = recording.name, recording.model, recording.dtype
+        card["items"] = len(recording.items)
+        card["layers"] = len({layer.layer for layer in recording.layers})
+        card["heads"] = max((len(layer.heads) for layer in recording.layers), default=0)
+        card["fidelity"] = recording.fidelity
+        return card
 
 
 def identity(path: Path) -> str:
