@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pozor.attend import Observation, Want, attention, available_backends, merge, observe
+    from pozor.costs import footprint
     from pozor.errors import (
         BackendUnavailable,
         CaptureError,
@@ -14,16 +15,22 @@ if TYPE_CHECKING:
         RecordingError,
         ShapeError,
     )
+    from pozor.layer import KVCache, MultiHeadAttention
     from pozor.masks import Causal, Documents, Padding, Prefix, Sinks, Window
+    from pozor.matrix import AttentionMap
+    from pozor.positions import alibi_slopes, rope, sinusoidal
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AttentionMap",
     "BackendUnavailable",
     "CaptureError",
     "Causal",
     "Documents",
     "DtypeError",
+    "KVCache",
+    "MultiHeadAttention",
     "Observation",
     "OptionError",
     "Padding",
@@ -34,15 +41,20 @@ __all__ = [
     "Sinks",
     "Want",
     "Window",
+    "alibi_slopes",
     "attention",
     "available_backends",
+    "footprint",
     "merge",
     "observe",
+    "rope",
+    "sinusoidal",
 ]
 
 # the module that holds each public name; loaded on first use, so that `import pozor` stays light
 _ROOMS = {
     "attend": ("Observation", "Want", "attention", "available_backends", "merge", "observe"),
+    "costs": ("footprint",),
     "errors": (
         "BackendUnavailable",
         "CaptureError",
@@ -52,7 +64,10 @@ _ROOMS = {
         "RecordingError",
         "ShapeError",
     ),
+    "layer": ("KVCache", "MultiHeadAttention"),
     "masks": ("Causal", "Documents", "Padding", "Prefix", "Sinks", "Window"),
+    "matrix": ("AttentionMap",),
+    "positions": ("alibi_slopes", "rope", "sinusoidal"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
