@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pozor.attend import Observation, Want, attention, available_backends, merge, observe
     from pozor.costs import footprint
+    from pozor.capture import record
     from pozor.errors import (
         BackendUnavailable,
         CaptureError,
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     )
     from pozor.layer import KVCache, MultiHeadAttention
     from pozor.masks import Causal, Documents, Padding, Prefix, Sinks, Window
+    from pozor.working import Working, by_hand
     from pozor.matrix import AttentionMap
     from pozor.positions import alibi_slopes, rope, sinusoidal
+    from pozor.recording import Recording, open
 
 __version__ = "0.1.0"
 
@@ -36,6 +39,7 @@ __all__ = [
     "Padding",
     "PozorError",
     "Prefix",
+    "Recording",
     "RecordingError",
     "ShapeError",
     "Sinks",
@@ -47,6 +51,8 @@ __all__ = [
     "footprint",
     "merge",
     "observe",
+    "open",
+    "record",
     "rope",
     "sinusoidal",
 ]
@@ -55,6 +61,7 @@ __all__ = [
 _ROOMS = {
     "attend": ("Observation", "Want", "attention", "available_backends", "merge", "observe"),
     "costs": ("footprint",),
+    "capture": ("record",),
     "errors": (
         "BackendUnavailable",
         "CaptureError",
@@ -66,8 +73,10 @@ _ROOMS = {
     ),
     "layer": ("KVCache", "MultiHeadAttention"),
     "masks": ("Causal", "Documents", "Padding", "Prefix", "Sinks", "Window"),
+    "working": ("Working", "by_hand"),
     "matrix": ("AttentionMap",),
     "positions": ("alibi_slopes", "rope", "sinusoidal"),
+    "recording": ("Recording", "open"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

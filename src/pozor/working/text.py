@@ -1,0 +1,195 @@
+"""Plain text for terminals and pipes: no colour, no control codes, tables aligned at the decimal mark."""
+
+import io
+
+from pozor.working.document import (
+    Block,
+    Call,
+    Code,
+    Document,
+    Equation,
+    Equations,
+    Expr,
+    Heading,
+    Inline,
+    Inlines,
+    Minus,
+    Mono,
+    Num,
+    Over,
+    Para,
+    Plain,
+    Plus,
+    Power,
+    Root,
+    Sym,
+    Table,
+    Times,
+    Token,
+    Vector,
+    Words,
+)
+from pozor.working.tokens import ISOLATE, RELEASE, right_to_left, visible
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+QUOTES = {"cs": ("„", "“"), "en": ("“", "”")}
+NARROWEST = 40
+
+
+def to_text(document: Document, width: int = 80) -> str:
+    """The document as lines of at most `width` columns, where words and numbers allow."""
+    width = max(width, NARROWEST)
+    parts = [_block(block, document.lang, width) for block in document.blocks]
+    lines = "\n\n".join(part for part in parts if part).splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def plain(parts: Inlines, lang: str) -> str:
+    """Pieces of a sentence as text."""
+    return "".join(_inline(part, lang) for part in parts)
+
+
+def formula(expr: Expr) -> str:
+    """A formula on one line."""
+    match expr:
+        case Num(text):
+            return text
+        case Words(text):
+            return f"({text})"
+        case Sym(name, token, sub):
+            index = "" if sub is None else sub.translate(SUBSCRIPTS)
+            return f"{name}{'' if token is None else f'({shown(token)})'}{index}"
+        case Times(Num(left), Num(right)):
+            return f"{_guard(left)}·{_guard(right)}"
+        case Times(left, right):
+            return f"{_factor(left)} · {_factor(right)}"
+        case Over(top, bottom):
+            return f"{_factor(top)} / {_factor(bottom)}"
+        case Root(inside):
+            return f"√{_factor(inside)}"
+        case Power(Minus() as exponent):
+            return f"e^({formula(exponent)})"
+        case Power(exponent):
+            return f"e^{formula(exponent)}"
+        case Minus(left, right):
+            return f"{formula(left)} − {_guard(formula(right))}"
+        case Plus(left, right):
+            return f"{formula(left)} + {formula(right)}"
+        case Call(name, inside):
+            return f"{name}({formula(inside)})"
+        case Vector(numbers, between, more):
+            return f"[{between.join(numbers)}{between + '…' if more else ''}]"
+
+
+def shown(token: str) -> str:
+    """A token as a terminal can show it; a right-to-left one is isolated from its neighbours."""
+    text = visible(token)
+    return f"{ISOLATE}{text}{RELEASE}" if right_to_left(text) else text
+
+
+def _factor(expr: Expr) -> str:
+    text = formula(expr)
+    return f"({text})" if isinstance(expr, (Minus, Plus, Over)) else _guard(text)
+
+
+def _guard(text: str) -> str:
+    return f"({text})" if text.startswith("−") else text
+
+
+def _inline(part: Inline, lang: str) -> str:
+    match part:
+        case Plain(text) | Mono(text):
+            return text
+        case Token(text, quoted):
+            left, right = QUOTES[lang] if quoted else ("", "")
+            return f"{left}{shown(text)}{right}"
+        case _:
+            return formula(part)
+
+
+def _block(block: Block, lang: str, width: int) -> str:
+    match block:
+        case Heading(parts, level):
+            text = plain(parts, lang)
+            lines = wrap(text, width)
+            line = ("=" if level == 1 else "-") * max(map(_cells, lines))
+            return "\n".join([*lines, line])
+        case Para(parts, role):
+            indent = "  " if role == "note" else ""
+            lines = wrap(plain(parts, lang), width - 2 * len(indent))
+            return "\n".join(f"{'| ' if role == 'note' else ''}{line}" for line in lines)
+        case Equations(rows):
+            return _equations(rows, width)
+        case Table():
+            return _table(block, lang, width)
+        case Code(lines):
+            return "\n".join(f"    {line}" for line in lines)
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of at most `width` cells, broken at spaces; a longer word stays whole."""
+    lines: list[str] = []
+    line = ""
+    for piece in text.split(" "):
+        longer = f"{line} {piece}" if line else piece
+        if line and _cells(longer) > width:
+            lines.append(line)
+            line = indent + piece
+        else:
+            line = longer
+    return [*lines, line]
+
+
+def _equations(rows: tuple[Equation, ...], width: int) -> str:
+    lefts = [formula(row.left) for row in rows]
+    room = max(map(_cells, lefts))
+    if room > width // 2:
+        room = 0
+    lines: list[str] = []
+    for left, row in zip(lefts, rows):
+        start = f"  {left}{' ' * max(0, room - _cells(left))}"
+        pieces: list[str] = []
+        for side in row.sides:
+            pieces.append(f"{side.relation} {formula(side.terms[0])}")
+            pieces += [f"+ {_guard(formula(term))}" for term in side.terms[1:]]
+        line, hang = start, " " * (min(room, width // 3) + 5)
+        for piece in pieces:
+            if _cells(line) + 1 + _cells(piece) > width and line.strip() != left:
+                lines.append(line)
+                line = hang + piece
+            else:
+                line = f"{line} {piece}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _table(table: Table, lang: str, width: int) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for column in table.columns:
+        head = Text(plain(column.head, lang))
+        grid.add_column(head, justify="right" if column.numeric else "left", overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(Text(_cell(cell, lang)) for cell in row))
+    if table.totals:
+        grid.add_section()
+        for row in table.totals:
+            grid.add_row(*(Text(_cell(cell, lang)) for cell in row))
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, legacy_windows=False, highlight=False)
+    console.print(grid)
+    return out.getvalue().strip("\n")
+
+
+def _cell(parts: Inlines, lang: str) -> str:
+    return "".join(shown(p.text) if isinstance(p, Token) else _inline(p, lang) for p in parts)
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
