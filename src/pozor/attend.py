@@ -1,8 +1,8 @@
-"""The front door: `attention`, `observe`, `merge`. It judges by `inputs`, chooses a backend, gives back what came in."""
+"""The front door: `attention`, `observe`, `merge`: inputs judged, a backend chosen, axes and kind restored."""
 
 import sys
-from collections.abc import Iterable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib import import_module, util
 from typing import Any
 
@@ -12,7 +12,6 @@ from pozor import inputs
 from pozor.backends.blocked import block_logits as _block_logits
 from pozor.errors import BackendUnavailable, DtypeError, OptionError, ShapeError
 from pozor.inputs import Problem
-from pozor.observables.pooled import Pooled
 from pozor.observables.want import Observation, Want
 
 __all__ = ["Observation", "Want", "attention", "available_backends", "block_logits", "merge", "observe"]
@@ -38,32 +37,34 @@ def attention(
 ) -> Any:
     """Exact attention: out = softmax(scale · q kᵀ + bias) v, over the keys the mask allows.
 
-    A query that may see nothing gives out = 0, and what is hidden cannot reach it, NaN included. Memory grows with
-    q_len + kv_len, never with their product. Arrays may have 2 axes (tokens, head_dim), 3 (heads, tokens, head_dim)
-    or 4; any strides; batch axes of 1 broadcast.
+    A query that may see nothing gives out = 0; what is hidden cannot reach it, NaN included. Memory grows
+    with q_len + kv_len, never with their product. Axes: (tokens, head_dim), (heads, tokens, head_dim)
+    or (batch, heads, tokens, head_dim); any strides; batch axes of 1 broadcast.
 
     Args:
-        q: Queries, (batch, num_heads, q_len, head_dim); NumPy or torch; float64, float32, float16 or bfloat16.
+        q: Queries, (batch, num_heads, q_len, head_dim); NumPy or torch; float64, 32, 16 or bfloat16.
         k: Keys, (batch, num_kv_heads, kv_len, head_dim), dtype of q; head h uses kv head h // group_size.
         v: Values, (batch, num_kv_heads, kv_len, v_head_dim), dtype of q.
         causal: Whether key j is hidden from queries whose position, i + q_offset, is before j.
         window: (left, right) in tokens: position - left <= j <= position + right; None leaves a side open.
-        q_offset: Position of the first query among the keys, in tokens: an int or (batch,). Needed by causal, window
-            and their mask objects if q_len != kv_len, else 0.
-        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len); or a mask object; or
-            mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given are ANDed.
+        q_offset: Position of the first query among the keys, in tokens: an int or (batch,). Needed by
+            causal, window and their mask objects if q_len != kv_len, else 0.
+        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len); or a mask object;
+            or mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given
+            are ANDed.
         bias: Floats added to the logits after softcap, broadcasting like mask; -inf hides a key.
         scale: Multiplies q·k; any real number; head_dim ** -0.5 if left out.
         softcap: Scores become softcap · tanh(scores / softcap); greater than 0; None for no cap.
         sink: One logit per head, (num_heads,), that takes part in the denominator and has no value.
-        backend: "auto", "reference" (float64 formula), "blocked" (NumPy), "torch" or "native"; a name is used or
-            refused, never replaced.
+        backend: "auto", "reference" (float64 formula), "blocked" (NumPy), "torch" or "native"; a name is used
+            or refused, never replaced.
     Returns:
-        out, (batch, num_heads, q_len, v_head_dim) with the caller's axes; dtype and kind of q. Sums are kept in
-        float32, for float64 in float64.
+        out, (batch, num_heads, q_len, v_head_dim) with the caller's axes; dtype and kind of q. Sums are kept
+        in float32, for float64 in float64.
     Raises:
         ShapeError: Axes disagree.   DtypeError: A type or dtype that the meaning does not allow.
-        OptionError: A value outside its range, or q_offset needed.   BackendUnavailable: Not here; no fallback.
+        OptionError: A value outside its range, or q_offset needed.
+        BackendUnavailable: Not in this install, or without gradients; no fallback.
     Example:
         >>> import math, numpy as np
         >>> q, k, v = np.array([[1., 0.]]), np.array([[1., 0.], [0., 1.]]), np.array([[10.], [20.]])
@@ -85,7 +86,7 @@ def attention(
         softcap=softcap,
         sink=sink,
     )
-    return solve(problem, Want(), backend).out
+    return solve(problem, None, backend).out
 
 
 def observe(
@@ -133,7 +134,9 @@ def observe(
     """
     want = Want() if want is None else want
     if not isinstance(want, Want):
-        raise DtypeError(f"want must be a pozor.Want; got {type(want).__name__}. Use want=Want(entropy=True).")
+        raise DtypeError(
+            f"want must be a pozor.Want; got {type(want).__name__}. Use want=Want(entropy=True)."
+        )
     problem = inputs.problem(
         q,
         k,
@@ -151,15 +154,22 @@ def observe(
     return solve(problem, want, backend)
 
 
-def solve(problem: Problem, want: Want, backend: str = "auto") -> Observation:
-    """Run a judged problem; arrays come back in the caller's kind and axes. `problem.v` None gives out None."""
+def solve(problem: Problem, want: Want | None, backend: str = "auto") -> Observation:
+    """Run a judged problem; arrays come back in the caller's kind and axes; out is None if v was.
+
+    want None asks for out alone.
+    """
     name = _choose(problem, backend)
     if problem.kind == "torch" and name != "torch":
-        found = import_module(f"pozor.backends.{name}").run(inputs.as_numpy(problem), want)
+        found = _run(name, inputs.as_numpy(problem), want)
         device = problem.q.device
         return _shaped(problem, found, lambda array: inputs.to_torch(array).to(device))
-    found = import_module(f"pozor.backends.{name}").run(problem, want)
+    found = _run(name, problem, want)
     return _shaped(problem, found, lambda array: array)
+
+
+def _run(name: str, problem: Problem, want: Want | None) -> Observation:
+    return import_module(f"pozor.backends.{name}").run(problem, want)
 
 
 def block_logits(
@@ -170,12 +180,12 @@ def block_logits(
 
 
 def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:
-    """(out, lse) of attention over the union of disjoint key sets: lse = ln Σ exp(lse_i), out = Σ exp(lse_i - lse) out_i.
+    """Attention over the union of disjoint key sets: lse = ln Σ exp(lse_i), out = Σ exp(lse_i - lse) out_i.
 
     (0, -inf) is neutral. A sink belongs into one part only.
 
     Args:
-        parts: Pairs (out, lse): out (…, q_len, v_head_dim), lse (…, q_len), natural logarithm; shapes broadcast not.
+        parts: Pairs (out, lse): out (…, q_len, v_head_dim), lse (…, q_len), natural; all of one shape.
     Returns:
         (out, lse), kind and dtypes of the first part; sums are kept in lse's dtype or wider.
     Raises:
@@ -246,7 +256,9 @@ def _choose(problem: Problem, backend: str) -> str:
         on_cpu = problem.kind == "numpy" or problem.q.device.type == "cpu"
         return "torch" if differentiable or not on_cpu else "blocked"
     if backend not in BACKENDS:
-        raise OptionError(f"backend must be auto, {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}; got {backend!r}.")
+        raise OptionError(
+            f"backend must be auto, {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}; got {backend!r}."
+        )
     if not _installed(backend):
         advice = "Install torch" if backend == "torch" else "Install a wheel with the kernel"
         raise BackendUnavailable(
@@ -269,24 +281,11 @@ def _wants_gradient(problem: Problem) -> bool:
     return torch.is_grad_enabled() and any(array is not None and array.requires_grad for array in given)
 
 
-def _shaped(problem: Problem, found: Observation, convert: Any) -> Observation:
+def _shaped(problem: Problem, found: Observation, convert: Callable[[Any], Any]) -> Observation:
     """The caller's axes and kind of array."""
-
-    def restore(array: Any) -> Any:
-        if array is None:
-            return None
-        return convert(array.reshape(array.shape[4 - problem.ndim :]) if problem.ndim < 4 else array)
-
-    values: dict[str, Any] = {}
-    for field in fields(found):
-        value = getattr(found, field.name)
-        if isinstance(value, Pooled):
-            value = Pooled(value.block, restore(value.max), restore(value.mean), restore(value.share))
-        elif field.name == "distance_edges":
-            value = None if value is None else convert(value)
-        elif not isinstance(value, str):
-            value = restore(value)
-        values[field.name] = value
-    if problem.v is None:
-        values["out"] = None
-    return replace(found, **values)
+    spare = 4 - problem.ndim
+    # distance_edges alone has no batch and head axes
+    found = found.mapped(
+        lambda array: convert(array.reshape(array.shape[spare:]) if array.ndim > 1 else array)
+    )
+    return found if problem.v is not None else replace(found, out=None)

@@ -90,7 +90,7 @@ def problem(
     sink: Any = None,
     positions_for: str | None = None,
 ) -> Problem:
-    """Judge a call once; v may be None. positions_for names an option, as written, that needs q_offset too."""
+    """Judge a call once; v may be None. positions_for: one more option, as written, that needs q_offset."""
     arrays = {"q": q, "k": k} | ({} if v is None else {"v": v})
     kind = _one_kind(arrays)
     ndim = max(array.ndim for array in arrays.values())
@@ -199,7 +199,9 @@ def _one_kind(arrays: dict[str, Any]) -> str:
     dtypes = {name: dtype_name(array) for name, array in arrays.items()}
     for name, dtype in dtypes.items():
         if dtype not in FLOATS:
-            raise DtypeError(f"{name} must be {', '.join(FLOATS[:3])} or bfloat16; got {dtype}. Convert it first.")
+            raise DtypeError(
+                f"{name} must be {', '.join(FLOATS[:3])} or bfloat16; got {dtype}. Convert it first."
+            )
     _same("dtype", dtypes)
     if kinds["q"] == "torch":
         _same("device", {name: str(array.device) for name, array in arrays.items()})
@@ -224,7 +226,10 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
             )
     full = {name: (1,) * (4 - len(shape)) + shape for name, shape in shapes.items()}
     for name, shape in full.items():
-        for axis, length in (("v_head_dim" if name == "v" else "head_dim", shape[3]), ("num_heads", shape[1])):
+        for axis, length in (
+            ("v_head_dim" if name == "v" else "head_dim", shape[3]),
+            ("num_heads", shape[1]),
+        ):
             if length == 0:
                 raise ShapeError(f"{axis} must be 1 or more; got 0 in {name} {shapes[name]}.")
     q, k, v = full["q"], full["k"], full.get("v")
@@ -235,9 +240,13 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
     if q[1] % k[1]:
         raise ShapeError(f"num_heads must be a multiple of num_kv_heads; got {q[1]} (q) and {k[1]} (k).")
     if v is not None and v[1] != k[1]:
-        raise ShapeError(f"v must share num_kv_heads with k; got {k[1]} in k {shapes['k']} and {v[1]} in v {shapes['v']}.")
+        raise ShapeError(
+            f"v must share num_kv_heads with k; got {k[1]} in k {shapes['k']} and {v[1]} in v {shapes['v']}."
+        )
     if v is not None and v[2] != k[2]:
-        raise ShapeError(f"v must share kv_len with k; got {k[2]} in k {shapes['k']} and {v[2]} in v {shapes['v']}.")
+        raise ShapeError(
+            f"v must share kv_len with k; got {k[2]} in k {shapes['k']} and {v[2]} in v {shapes['v']}."
+        )
     try:
         (batch,) = np.broadcast_shapes(*((shape[0],) for shape in full.values()))
     except ValueError:
@@ -293,7 +302,9 @@ def _grid_array(name: str, array: Any, whole: tuple[int, ...]) -> Any:
     shape = tuple(array.shape)
     full = (1,) * (4 - len(shape)) + shape
     if len(full) != 4 or any(length not in (1, want) for length, want in zip(full, whole)):
-        raise ShapeError(f"{name} must broadcast to (batch, num_heads, q_len, kv_len) = {whole}; got {shape}.")
+        raise ShapeError(
+            f"{name} must broadcast to (batch, num_heads, q_len, kv_len) = {whole}; got {shape}."
+        )
     return array.reshape(full)
 
 
@@ -301,14 +312,16 @@ def _offsets(q_offset: Any, batch: int, q_len: int, kv_len: int, needing: list[s
     if q_offset is None:
         if needing and q_len != kv_len:
             raise OptionError(
-                f"{needing[0]} is ambiguous for q_len={q_len}, kv_len={kv_len}. Give q_offset: {kv_len - q_len} "
-                "aligns the last query with the last key (FlashAttention), 0 aligns the first with the first "
-                "(PyTorch is_causal)."
+                f"{needing[0]} is ambiguous for q_len={q_len}, kv_len={kv_len}. Give q_offset: "
+                f"{kv_len - q_len} aligns the last query with the last key (FlashAttention), "
+                "0 aligns the first with the first (PyTorch is_causal)."
             )
         return np.zeros(batch, dtype=np.int64)
     given = to_numpy(q_offset) if _kind(q_offset) == "torch" else np.asarray(q_offset)
     if given.dtype.kind not in "iu":
-        raise DtypeError(f"q_offset must be an integer or an integer array (batch,), in tokens; got {given.dtype}.")
+        raise DtypeError(
+            f"q_offset must be an integer or an integer array (batch,), in tokens; got {given.dtype}."
+        )
     if given.shape not in ((), (batch,)):
         raise ShapeError(f"q_offset must be one integer or (batch,) = ({batch},); got shape {given.shape}.")
     return np.broadcast_to(given.astype(np.int64), (batch,))

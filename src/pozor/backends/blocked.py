@@ -17,8 +17,9 @@ BLOCK_KV = 1024
 CELLS = 1 << 19  # of one block over all its heads: 2 MiB in float32
 
 
-def run(problem: Problem, want: Want) -> Observation:
+def run(problem: Problem, want: Want | None) -> Observation:
     """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest."""
+    want = want or Want()
     results = _Results(problem, want)
     with np.errstate(all="ignore"):
         for b in range(problem.batch):
@@ -55,7 +56,7 @@ def block_q(problem: Problem) -> int:
 
 
 class _Panel:
-    """Query heads of one sequence and the kv heads they use, those of `span` keys held in the compute dtype."""
+    """Query heads of one sequence and their kv heads; the keys of `span` are held in the compute dtype."""
 
     def __init__(self, problem: Problem, batch: int, heads: slice, dtype: Any, span: slice):
         self.problem, self.batch, self.heads, self.dtype, self.span = problem, batch, heads, dtype, span
@@ -68,7 +69,7 @@ class _Panel:
         q = self.problem.q[self.batch, self.heads, rows]
         # in float64: a scale that float32 cannot hold must not become 0 or inf
         q = (q.astype(np.float64) * self.problem.scale).astype(self.dtype)
-        return q.reshape(len(self.k), -1, q.shape[-1])
+        return q.reshape(len(self.k), q.shape[0] // len(self.k) * q.shape[1], q.shape[-1])
 
     def logits(self, q: np.ndarray, rows: slice, keys: slice) -> tuple[np.ndarray, np.ndarray | bool]:
         """(logits, visible) of one block, (heads, rows, keys); visible may be True or False as a whole."""
@@ -106,7 +107,9 @@ def _run_panel(problem: Problem, want: Want, results: "_Results", b: int, heads:
     dtype = problem.compute_dtype
     panel = _Panel(problem, b, heads, dtype, slice(0, problem.kv_len))
     v = None if problem.v is None else np.ascontiguousarray(problem.v[b, panel.kv_heads], dtype=dtype)
-    clean = v is None or not (problem.visibility.hides or problem.bias is not None) or bool(np.isfinite(v).all())
+    clean = (
+        v is None or not (problem.visibility.hides or problem.bias is not None) or bool(np.isfinite(v).all())
+    )
     got = received.start(heads.stop - heads.start, problem.kv_len) if want.received else None
     totals = None
     if want.pooled:
@@ -233,7 +236,8 @@ class _Rows:
 def _grouped_product(cells: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(h, gq, k) x (h, k, e) -> (h, gq, e), given and returned as (heads, rows, …)."""
     heads, rows, width = cells.shape
-    return np.matmul(cells.reshape(len(v), -1, width), v).reshape(heads, rows, v.shape[-1])
+    joined = cells.reshape(len(v), heads // len(v) * rows, width)
+    return np.matmul(joined, v).reshape(heads, rows, v.shape[-1])
 
 
 class _Results:

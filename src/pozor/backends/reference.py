@@ -1,4 +1,4 @@
-"""The meaning of every call: the formula in float64, with probs held whole. Every other backend answers to it."""
+"""The meaning of every call: the formula in float64, probs held whole. Every other backend answers to it."""
 
 import numpy as np
 
@@ -7,8 +7,9 @@ from pozor.observables import distance, entropy, lse, pooled, received, top_k
 from pozor.observables.want import Observation, Want
 
 
-def run(problem: Problem, want: Want) -> Observation:
+def run(problem: Problem, want: Want | None) -> Observation:
     """Attention of NumPy arrays in float64, whatever the dtype; out is rounded once, to q's dtype."""
+    want = want or Want()
     batch, num_heads, q_len, kv_len = problem.batch, problem.num_heads, problem.q_len, problem.kv_len
     out = np.zeros((batch, num_heads, q_len, problem.v_head_dim))
     parts: dict[str, list] = {}
@@ -94,7 +95,9 @@ def _no_sequences(problem: Problem, want: Want, edges: np.ndarray) -> dict[str, 
     if want.distance:
         tails["distance"] = (q_len, len(edges) - 1)
     if want.pooled:
-        tails |= dict.fromkeys(("max", "mean", "share"), (-(-q_len // want.pooled), -(-kv_len // want.pooled)))
+        tails |= dict.fromkeys(
+            ("max", "mean", "share"), (-(-q_len // want.pooled), -(-kv_len // want.pooled))
+        )
     return {
         name: np.zeros((0, heads, *tail), np.int64 if name == "top_keys" else np.float64)
         for name, tail in tails.items()

@@ -1,4 +1,4 @@
-"""One block of cells as a backend hands it to the observables, and how states of two key sets are brought together."""
+"""One block of cells as a backend hands it to the observables, and the move of sums from base to base."""
 
 from dataclasses import dataclass
 

@@ -59,13 +59,17 @@ def update(state: State | None, block: Block, edges: np.ndarray) -> State:
 def merge(a: State, b: State) -> State:
     """Two disjoint sets of keys."""
     base = np.maximum(a.base, b.base)
-    bins = a.bins * rebase(a.base, base)[..., None] + b.bins * rebase(b.base, base)[..., None]
-    return State(base, bins)
+    return State(base, _moved(a, base) + _moved(b, base))
 
 
 def finish(state: State, lse: np.ndarray) -> np.ndarray:
     """(heads, rows, bins); a row adds up to 1, less the sink's part."""
-    return state.bins * rebase(state.base, lse)[..., None]
+    return _moved(state, lse)
+
+
+def _moved(state: State, base: np.ndarray) -> np.ndarray:
+    # select: the NaN of a row must not reach a distance at which it sees nothing
+    return np.where(state.bins == 0, 0, state.bins * rebase(state.base, base)[..., None])
 
 
 def torch_rows(probs: Any, positions: Any, keys: Any, edges: np.ndarray) -> Any:

@@ -51,7 +51,9 @@ def finish(state: State, sink: np.ndarray | None) -> np.ndarray:
 
 def torch_rows(logits: Any, sink: Any) -> tuple[Any, Any]:
     """(lse, row_max) of whole rows (heads, rows, keys) in torch; differentiable, empty rows included."""
-    row_max = logits.detach().amax(dim=-1) if logits.shape[-1] else logits.new_full(logits.shape[:-1], -np.inf)
+    row_max = (
+        logits.detach().amax(dim=-1) if logits.shape[-1] else logits.new_full(logits.shape[:-1], -np.inf)
+    )
     top = row_max if sink is None else row_max.maximum(sink.detach()[:, None])
     top = top.masked_fill(top == -np.inf, 0)
     total = (logits - top[..., None]).exp().sum(dim=-1)

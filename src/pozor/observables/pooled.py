@@ -1,7 +1,7 @@
 """pooled: the matrix in square blocks from index 0, edge blocks smaller: max, mean and share of each.
 
-max of p; mean over visible cells; share = sum of p / rows of the block that see something. NaN where nothing is
-visible. A block row's shares add up to 1, less the sink's part.
+max of p; mean over visible cells; share = sum of p / rows of the block that see something. NaN where nothing
+is visible. A block row's shares add up to 1, less the sink's part.
 """
 
 from dataclasses import dataclass
@@ -93,7 +93,8 @@ def add_rows(totals: Totals, parts: list[Part], lse: np.ndarray, rows: slice, si
         seeing |= part.cells.any(axis=-1)
         known = lse != -np.inf
         offset = np.where(known, lse, 0)[..., None]
-        largest = np.where(part.cells > 0, np.exp(part.largest - offset), 0)  # select: a hidden NaN stays hidden
+        # select: the NaN of a row must not reach a block that it does not see
+        largest = np.where(part.cells > 0, np.exp(part.largest - offset), 0)
         base = np.where(part.base == -np.inf, offset[..., 0], part.base)[..., None]
         total = np.where(part.cells > 0, part.total * np.exp(base - offset), 0)
         totals.largest[here] = np.maximum(totals.largest[here], np.maximum.reduceat(largest, starts, axis=1))
@@ -109,3 +110,23 @@ def finish(totals: Totals, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
     share = totals.total / np.maximum(totals.rows, 1)[..., None]
     largest, mean, share = (np.where(seen, x, np.nan).astype(dtype) for x in (totals.largest, mean, share))
     return largest, mean, share
+
+
+def torch_rows(totals: Any, probs: Any, visible: Any, keys: Any, rows: slice, size: int) -> None:
+    """In place: whole rows (heads, rows, keys) into (max, sum, cells) by blocks and rows by block row."""
+    import torch
+
+    largest, total, cells, seeing = totals
+    shape = (*probs.shape[:2], largest.shape[-1])
+    columns = (keys // size).expand(probs.shape)
+    by_key = [
+        probs.new_zeros(shape).scatter_reduce(-1, columns, probs, "amax"),
+        total.new_zeros(shape).scatter_add(-1, columns, probs.to(total.dtype)),
+        cells.new_zeros(shape).scatter_add(-1, columns, visible.to(cells.dtype)),
+    ]
+    line = torch.arange(rows.start, rows.stop, device=probs.device) // size
+    place = line[None, :, None].expand(shape)
+    largest.scatter_reduce_(1, place, by_key[0], "amax")
+    total.scatter_add_(1, place, by_key[1])
+    cells.scatter_add_(1, place, by_key[2])
+    seeing.scatter_add_(1, line.expand(shape[:2]), visible.any(dim=-1).to(seeing.dtype))

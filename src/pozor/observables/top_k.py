@@ -1,4 +1,4 @@
-"""top_k: the k largest logits of each row, lower index first on ties; unused places have prob 0 and key -1."""
+"""top_k: the k largest logits of each row, lower index first on ties; unused places: prob 0, key -1."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ class State(NamedTuple):
 
 def define(logits: np.ndarray, probs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(top_probs, top_keys) of float64 logits (heads, rows, keys), -inf where hidden."""
-    order = np.argsort(-logits, axis=-1, kind="stable")[..., :k]
+    order = np.argsort(_descending(logits), axis=-1, kind="stable")[..., :k]
     top, used = np.take_along_axis(probs, order, -1), np.take_along_axis(logits, order, -1) != -np.inf
     spare = [(0, 0), (0, 0), (0, k - order.shape[-1])]
     return (
@@ -59,8 +59,12 @@ def _best(logits: np.ndarray, keys: np.ndarray, k: int) -> State:
         chosen = above | (level & (np.cumsum(level, axis=-1) <= room))
         shape = (*logits.shape[:-1], k)
         logits, keys = logits[chosen].reshape(shape), keys[chosen].reshape(shape)
-    order = np.argsort(np.where(np.isnan(logits), -np.inf, -logits), axis=-1, kind="stable")
+    order = np.argsort(_descending(logits), axis=-1, kind="stable")
     return State(np.take_along_axis(logits, order, -1), np.take_along_axis(keys, order, -1), k)
+
+
+def _descending(logits: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(logits), -np.inf, -logits)
 
 
 def torch_rows(logits: Any, probs: Any, keys: Any, k: int) -> tuple[Any, Any]:
@@ -80,7 +84,8 @@ def torch_rows(logits: Any, probs: Any, keys: Any, k: int) -> tuple[Any, Any]:
         order = columns[chosen].reshape(*rank.shape[:-1], n)
         order = order.gather(-1, rank.gather(-1, order).argsort(dim=-1, descending=True, stable=True))
     used = logits.gather(-1, order) != -np.inf
-    top_probs, top_keys = probs.new_zeros((*rank.shape[:-1], k)), rank.new_full((*rank.shape[:-1], k), -1).long()
+    top_probs = probs.new_zeros((*rank.shape[:-1], k))
+    top_keys = keys.new_full((*rank.shape[:-1], k), -1)
     top_probs[..., :n] = probs.gather(-1, order).where(used, 0)
     top_keys[..., :n] = keys[order].where(used, -1)
     return top_probs, top_keys

@@ -1,6 +1,7 @@
 """The record that asks for observables, and the record they come back in."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pozor.errors import DtypeError, OptionError
@@ -52,9 +53,9 @@ class Observation:
 
     With (batch, num_heads, q_len, …) axes: out (…, v_head_dim) in q's dtype; lse, row_max and entropy
     (batch, num_heads, q_len); top_probs and top_keys (…, q_len, top_k); received (batch, num_heads, kv_len);
-    distance (…, q_len, bins) with distance_edges int64 (bins + 1,): bin b holds edges[b] <= i + q_offset - j <
-    edges[b + 1]; pooled with .max .mean .share. lse and the rest are float32 or wider. `backend` is the one used,
-    `path` the way it took.
+    distance (…, q_len, bins) with distance_edges int64 (bins + 1,): bin b holds the distances
+    edges[b] <= i + q_offset - j < edges[b + 1]; pooled with .max .mean .share. lse and the rest are float32
+    or wider. `backend` is the one used, `path` the way it took.
     """
 
     out: Any
@@ -69,3 +70,15 @@ class Observation:
     pooled: Pooled | None = None
     backend: str = ""
     path: str = ""
+
+    def mapped(self, function: Callable[[Any], Any]) -> "Observation":
+        """The same record with function applied to each array that is there."""
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Pooled):
+                parts = (function(part) for part in (value.max, value.mean, value.share))
+                values[field.name] = Pooled(value.block, *parts)
+            elif value is not None and not isinstance(value, str):
+                values[field.name] = function(value)
+        return replace(self, **values)

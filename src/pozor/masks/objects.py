@@ -1,22 +1,17 @@
-"""Mask objects as key ranges per query row, and `Visibility`: which keys each row may see.
+"""The mask objects: each compiles to key ranges per query row.
 
-Nothing of size (q_len, kv_len) is built here; a row is up to 8 ranges of keys, anything finer is evaluated by block.
+Nothing of size (q_len, kv_len) is built: a row is up to 8 ranges of keys, anything finer is asked by block.
 """
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pozor.errors import DtypeError, OptionError, ShapeError
+from pozor.masks.ranges import MAX_RANGES, Ranges, block_of_ranges, clip, intersect, tidy, to_numpy
 
-MAX_RANGES = 8
-_FAR = np.iinfo(np.int64).max
 _OPEN = 2**62  # a window this wide is open; keeps position + width inside int64
-
-# (starts, stops), each (rows, n) int64: sorted, disjoint, start <= key < stop; 0, 0 where unused
-Ranges = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ class Causal(Mask):
     def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges:
         """One range: [0, position]."""
         stops = grid.positions(batch, rows) + 1
-        return _clip(np.zeros_like(stops), stops, grid.kv_len)
+        return clip(np.zeros_like(stops), stops, grid.kv_len)
 
 
 class Window(Mask):
@@ -97,7 +92,7 @@ class Window(Mask):
             if self.right is None
             else positions + min(self.right, _OPEN) + 1
         )
-        return _clip(starts, stops, grid.kv_len)
+        return clip(starts, stops, grid.kv_len)
 
     def __repr__(self) -> str:
         return f"Window({self.left}, {self.right})"
@@ -121,7 +116,7 @@ class Prefix(Mask):
     def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges:
         """One range: [0, n)."""
         stops = np.full(rows.stop - rows.start, _member(self.n, batch, 1), dtype=np.int64)
-        return _clip(np.zeros_like(stops), stops, grid.kv_len)
+        return clip(np.zeros_like(stops), stops, grid.kv_len)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n.tolist()})"
@@ -144,7 +139,7 @@ class Padding(Mask):
     """
 
     def __init__(self, lengths_or_mask: Any):
-        given = _to_numpy(lengths_or_mask)
+        given = to_numpy(lengths_or_mask)
         self.lengths: np.ndarray | None = None
         self.visible: np.ndarray | None = None
         if given.dtype == np.bool_:
@@ -176,7 +171,7 @@ class Padding(Mask):
         count = rows.stop - rows.start
         if self.lengths is not None:
             stops = np.full(count, _member(self.lengths, batch, 1), dtype=np.int64)
-            return _clip(np.zeros_like(stops), stops, grid.kv_len)
+            return clip(np.zeros_like(stops), stops, grid.kv_len)
         starts, stops = self._sequence_runs(batch)
         if len(starts) > MAX_RANGES:
             return None
@@ -193,7 +188,7 @@ class Padding(Mask):
 class Documents(Mask):
     """Packed sequences: a query sees the keys with its own document id.
 
-    q_ids: integers (q_len,) or (batch, q_len). kv_ids: the same for the keys; left out, q_ids serve both axes.
+    q_ids: integers (q_len,) or (batch, q_len). kv_ids: those of the keys; left out, q_ids serve both axes.
     """
 
     def __init__(self, q_ids: Any, kv_ids: Any = None):
@@ -253,7 +248,7 @@ class And(_Pair):
     def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
         """Intersection."""
         left, right = (part.ranges(grid, batch, rows) for part in self.parts)
-        return None if left is None or right is None else _intersect(left, right)
+        return None if left is None or right is None else intersect(left, right)
 
     def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
         """Both."""
@@ -272,7 +267,7 @@ class Or(_Pair):
         left, right = (part.ranges(grid, batch, rows) for part in self.parts)
         if left is None or right is None:
             return None
-        return _tidy(np.hstack((left[0], right[0])), np.hstack((left[1], right[1])))
+        return tidy(np.hstack((left[0], right[0])), np.hstack((left[1], right[1])))
 
     def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
         """Either."""
@@ -281,208 +276,6 @@ class Or(_Pair):
 
     def __repr__(self) -> str:
         return f"({self.parts[0]!r} | {self.parts[1]!r})"
-
-
-class Visibility:
-    """Which keys each query row may see: every given mask, ANDed.
-
-    terms are mask objects; arrays are boolean and broadcast to (batch, num_heads, q_len, kv_len); callables are
-    mask_mod(b, h, q_idx, kv_idx). With a torch device the callables get torch indices, else NumPy ones.
-    """
-
-    def __init__(
-        self,
-        grid: Grid,
-        num_heads: int,
-        terms: Sequence[Mask] = (),
-        arrays: Sequence[Any] = (),
-        callables: Sequence[Callable[..., Any]] = (),
-        device: Any = None,
-    ):
-        self.grid = grid
-        self.num_heads = num_heads
-        self.terms = tuple(terms)
-        self.arrays = tuple(arrays)
-        self.callables = tuple(callables)
-        self.device = device
-        self._last: tuple[Any, Ranges | None, list[Mask]] | None = None
-
-    @property
-    def hides(self) -> bool:
-        """Whether anything may be hidden at all."""
-        return bool(self.terms or self.arrays or self.callables)
-
-    @property
-    def by_head(self) -> bool:
-        """Whether heads of one sequence may differ."""
-        return bool(self.callables) or any(array.shape[1] > 1 for array in self.arrays)
-
-    def row_ranges(self, batch: int, rows: slice) -> tuple[Ranges | None, list[Mask]]:
-        """The ranges all mask objects allow (None: every key), and the objects too fine for ranges."""
-        asked = (batch, rows.start, rows.stop)
-        last = self._last
-        if last is None or last[0] != asked:
-            allowed: Ranges | None = None
-            finer: list[Mask] = []
-            for term in self.terms:
-                ranges = term.ranges(self.grid, batch, rows)
-                met = ranges if allowed is None or ranges is None else _intersect(allowed, ranges)
-                if met is None:
-                    finer.append(term)
-                else:
-                    allowed = met
-            last = self._last = (asked, allowed, finer)
-        return last[1], last[2]
-
-    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
-        """(starts, stops), each (rows, n): the key ranges of each row; None if only blocks can tell."""
-        allowed, finer = self.row_ranges(batch, rows)
-        if finer or self.arrays or self.callables:
-            return None
-        if allowed is None:
-            count = rows.stop - rows.start
-            return np.zeros((count, 1), np.int64), np.full((count, 1), self.grid.kv_len, np.int64)
-        return allowed
-
-    def spans(self, batch: int, rows: slice) -> list[slice]:
-        """Disjoint key slices outside which none of these rows sees anything."""
-        allowed, _ = self.row_ranges(batch, rows)
-        if allowed is None:
-            return [slice(0, self.grid.kv_len)] if self.grid.kv_len else []
-        starts, stops = _tidy_line(allowed[0].ravel(), allowed[1].ravel())
-        return [slice(int(start), int(stop)) for start, stop in zip(starts, stops)]
-
-    def dense(self, batch: int, heads: slice, rows: slice, keys: slice) -> Iterator[Any]:
-        """What only blocks can tell: boolean blocks that broadcast to (heads, rows, keys)."""
-        for term in self.row_ranges(batch, rows)[1]:
-            yield term.block(self.grid, batch, rows, keys)
-        for array in self.arrays:
-            part = heads if array.shape[1] > 1 else slice(0, 1)
-            yield array[batch if array.shape[0] > 1 else 0, part][
-                :, rows if array.shape[2] > 1 else slice(0, 1), keys if array.shape[3] > 1 else slice(0, 1)
-            ]
-        for function in self.callables:
-            yield self._called(function, batch, heads, rows, keys)
-
-    def panel(self, batch: int, heads: slice, rows: slice, keys: slice) -> np.ndarray | bool:
-        """The visible cells, bool (heads or 1, rows, keys); True or False where it is all or nothing."""
-        count, width = rows.stop - rows.start, keys.stop - keys.start
-        allowed, _ = self.row_ranges(batch, rows)
-        visible: np.ndarray | bool = True
-        if allowed is not None:
-            visible = _block_or_flag(allowed, keys)
-            if visible is False:
-                return False
-        for block in self.dense(batch, heads, rows, keys):
-            block = _to_numpy(block)
-            visible = block if visible is True else visible & block
-        if isinstance(visible, bool):
-            return visible
-        if visible.all():
-            return True
-        if not visible.any():
-            return False
-        if visible.ndim < 3:
-            visible = visible.reshape((1,) * (3 - visible.ndim) + visible.shape)
-        return np.broadcast_to(visible, (visible.shape[0], count, width))
-
-    def block(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray | bool:
-        """The visible cells of one head, bool (rows, keys); True or False where it is all or nothing."""
-        visible = self.panel(batch, slice(head, head + 1), rows, keys)
-        return visible if isinstance(visible, bool) else visible[0]
-
-    def _called(self, function: Callable[..., Any], batch: int, heads: slice, rows: slice, keys: slice) -> Any:
-        b = np.full((1, 1, 1), batch, dtype=np.int64)
-        h = np.arange(heads.start, heads.stop, dtype=np.int64)[:, None, None]
-        q_idx = np.arange(rows.start, rows.stop, dtype=np.int64)[None, :, None]
-        kv_idx = np.arange(keys.start, keys.stop, dtype=np.int64)[None, None, :]
-        indices: list[Any] = [b, h, q_idx, kv_idx]
-        if self.device is not None:
-            import torch
-
-            indices = [torch.from_numpy(index).to(self.device) for index in indices]
-        given = function(*indices)
-        result = np.asarray(given) if isinstance(given, (bool, np.bool_)) else given
-        dtype = str(getattr(result, "dtype", type(result).__name__)).removeprefix("torch.")
-        if dtype != "bool":
-            raise DtypeError(f"mask must return boolean (True = may attend); got {dtype} from the callable.")
-        whole = (len(h), q_idx.shape[1], kv_idx.shape[2])
-        try:
-            fits = np.broadcast_shapes(tuple(result.shape), whole) == whole
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ShapeError(
-                f"mask must return a block that broadcasts to (heads, rows, keys) = {whole}; "
-                f"got shape {tuple(result.shape)} from the callable."
-            )
-        return result
-
-
-def block_of_ranges(ranges: Ranges, keys: slice) -> np.ndarray:
-    """The cells inside the ranges, bool (rows, keys)."""
-    index = np.arange(keys.start, keys.stop, dtype=np.int64)
-    visible = np.zeros((len(ranges[0]), len(index)), dtype=bool)
-    for start, stop in zip(ranges[0].T, ranges[1].T):
-        visible |= (index >= start[:, None]) & (index < stop[:, None])
-    return visible
-
-
-def _block_or_flag(ranges: Ranges, keys: slice) -> np.ndarray | bool:
-    starts, stops = ranges
-    if not ((stops > keys.start) & (starts < keys.stop) & (stops > starts)).any():
-        return False
-    if ((starts <= keys.start) & (stops >= keys.stop)).any(axis=1).all():
-        return True
-    return block_of_ranges(ranges, keys)
-
-
-def _clip(starts: np.ndarray, stops: np.ndarray, kv_len: int) -> Ranges:
-    starts = np.clip(starts, 0, kv_len)
-    return starts[:, None], np.maximum(np.clip(stops, 0, kv_len), starts)[:, None]
-
-
-def _intersect(a: Ranges, b: Ranges) -> Ranges | None:
-    starts = np.maximum(a[0][:, :, None], b[0][:, None, :])
-    stops = np.minimum(a[1][:, :, None], b[1][:, None, :])
-    rows = len(starts)
-    return _tidy(starts.reshape(rows, -1), stops.reshape(rows, -1))
-
-
-def _tidy(starts: np.ndarray, stops: np.ndarray) -> Ranges | None:
-    """Sort each row's ranges, join those that touch, drop empty ones; None if more than 8 are left."""
-    if starts.shape[1] < 2:
-        return starts, np.maximum(starts, stops)
-    empty = stops <= starts
-    starts, stops = np.where(empty, _FAR, starts), np.where(empty, _FAR, stops)
-    order = np.argsort(starts, axis=1, kind="stable")
-    starts, stops = np.take_along_axis(starts, order, 1), np.take_along_axis(stops, order, 1)
-    reach = np.maximum.accumulate(stops, axis=1)
-    first = np.ones(starts.shape, dtype=bool)
-    first[:, 1:] = starts[:, 1:] > reach[:, :-1]
-    last = np.ones_like(first)
-    last[:, :-1] = first[:, 1:]
-    used = starts < _FAR
-    group = np.cumsum(first, axis=1) - 1
-    width = int(group[used].max()) + 1 if used.any() else 0
-    if width > MAX_RANGES:
-        return None
-    tidy = np.zeros((2, len(starts), width), dtype=np.int64)
-    for place, ends, values in ((0, first & used, starts), (1, last & used, reach)):
-        row, column = np.nonzero(ends)
-        tidy[place, row, group[row, column]] = values[row, column]
-    return tidy[0], tidy[1]
-
-
-def _tidy_line(starts: np.ndarray, stops: np.ndarray) -> Ranges:
-    """Any number of ranges, joined into disjoint sorted ones."""
-    keep = stops > starts
-    order = np.argsort(starts[keep], kind="stable")
-    starts, reach = starts[keep][order], np.maximum.accumulate(stops[keep][order])
-    first = np.ones(len(starts), dtype=bool)
-    first[1:] = starts[1:] > reach[:-1]
-    last = np.append(first[1:], True)[: len(starts)]
-    return starts[first], reach[last]
 
 
 def _document_table(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -502,10 +295,6 @@ def _document_table(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return unique, table[0], table[1]
 
 
-def _to_numpy(array: Any) -> np.ndarray:
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
-
-
 def _tokens(name: str, value: Any, optional: bool = False) -> Any:
     if optional and value is None:
         return None
@@ -518,7 +307,7 @@ def _tokens(name: str, value: Any, optional: bool = False) -> Any:
 
 
 def _integers(name: str, value: Any, negative: bool = False) -> np.ndarray:
-    array = _to_numpy(value)
+    array = to_numpy(value)
     if array.size == 0 and array.dtype == np.float64:  # an empty list has no dtype of its own
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
