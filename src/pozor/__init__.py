@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pozor.attend import Observation, Want, attention, available_backends, merge, observe
-    from pozor.costs import footprint
     from pozor.capture import record
+    from pozor.costs import footprint
     from pozor.errors import (
         BackendUnavailable,
         CaptureError,
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     )
     from pozor.layer import KVCache, MultiHeadAttention
     from pozor.masks import Causal, Documents, Padding, Prefix, Sinks, Window
-    from pozor.working import Working, by_hand
     from pozor.matrix import AttentionMap
     from pozor.positions import alibi_slopes, rope, sinusoidal
     from pozor.recording import Recording, open
+    from pozor.working import Working, by_hand
 
 __version__ = "0.1.0"
 
@@ -45,9 +45,11 @@ __all__ = [
     "Sinks",
     "Want",
     "Window",
+    "Working",
     "alibi_slopes",
     "attention",
     "available_backends",
+    "by_hand",
     "footprint",
     "merge",
     "observe",

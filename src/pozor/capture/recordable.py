@@ -1,10 +1,21 @@
 """Which models can be recorded at all, and what they are called."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pozor.errors import CaptureError
+
+
+@dataclass(frozen=True)
+class Square:
+    """Something of q_len × kv_len that the model itself builds: its "mask", or the "scores" of a layer."""
+
+    what: str
+    q_len: int
+    kv_len: int
+    nbytes: int
 
 
 def must_be_recordable(model: Any) -> None:

@@ -10,7 +10,7 @@ from pozor.capture import given, interface, layers, output_weights, seen_mask, t
 from pozor.capture.call import Call, judge
 from pozor.capture.choices import Choices, choose
 from pozor.capture.layers import Pending
-from pozor.capture.recordable import must_be_recordable, name_of
+from pozor.capture.recordable import Square, must_be_recordable, name_of
 from pozor.errors import CaptureError
 from pozor.recording import MaskForm, Recording, Tokens, write
 from pozor.recording import open as open_recording
@@ -57,7 +57,7 @@ class Session:
 
     Attributes:
         recording: The finished Recording, after the `with`.
-        notes: Sentences about what the model itself builds that grows with tokens squared.
+        notes: What the model itself builds that grows with tokens squared.
         on_layer: Called with the number of layers written so far.
     """
 
@@ -76,7 +76,7 @@ class Session:
     ):
         must_be_recordable(model)
         self.recording: Recording | None = None
-        self.notes: list[str] = []
+        self.notes: list[Square] = []
         self.on_layer = on_layer
         self._model, self._choices, self._tokenizer, self._items = model, choices, tokenizer, items
         self._name = name or name_of(model)
@@ -237,18 +237,13 @@ class Session:
 
     def _note(self, mask: Any, q: Any) -> None:
         """Say where the model itself builds tokens × tokens."""
-        notes = []
+        found = []
         if mask is not None and mask.ndim == 4 and mask.shape[2] > 1:
-            size = mask.untyped_storage().nbytes()
-            notes.append(
-                f"the model itself built a mask of {mask.shape[2]} × {mask.shape[3]} ({size / 2**20:.1f} MiB)"
-            )
+            found.append(Square("mask", mask.shape[2], mask.shape[3], mask.untyped_storage().nbytes()))
         if self._implementation == "eager":
-            size = q.shape[0] * q.shape[1] * q.shape[2] ** 2 * q.dtype.itemsize
-            notes.append(
-                f"the model runs eager attention and itself builds {size / 2**20:.1f} MiB of scores a layer"
-            )
-        self.notes += [note for note in notes if note not in self.notes]
+            cells = q.shape[0] * q.shape[1] * q.shape[2] ** 2
+            found.append(Square("scores", q.shape[2], q.shape[2], cells * q.dtype.itemsize))
+        self.notes += [note for note in found if note not in self.notes]
 
     def _handed(self, module: Any, tensor: Any) -> None:
         """The heads' outputs reach a weight matrix: that is W_O."""

@@ -1,5 +1,206 @@
-"""`pozor record`."""
+"""`pozor record`: run a model once on texts and keep q, k, v and lse of every head."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pozor.cli.view import Lang
+from pozor.errors import OptionError
+from pozor.language import choose as choose_language
+from pozor.language import decimal
+
+if TYPE_CHECKING:
+    from pozor.capture.plan import Plan
+    from pozor.capture.session import Session
+    from pozor.recording import Recording, Tokens
+
+WORDS = {
+    "cs": {
+        "loading": "Načítám {name}…",
+        "gguf": "Soubor GGUF se při načtení rozbalí na {size}.",
+        "model": "{name} ({architecture}), {dtype}, {device}, pozornost {implementation}",
+        "item": "  {name}: {tokens} tokenů",
+        "plan": "Nahrávka zabere asi {size}, potrvá asi {time}.",
+        "plan_time": "Potrvá asi {time}; velikost se z popisu modelu určit nedá.",
+        "layers": "vrstvy",
+        "mask": "Model si sám postavil masku {q_len} × {kv_len} ({size}).",
+        "scores": "Model běží v režimu eager a v každé vrstvě staví skóre {q_len} × {kv_len} ({size}).",
+        "done": "Hotovo: {path} ({size}, vrstev {layers}).",
+        "fidelity": "Největší odchylka od modelu: {error} (vrstva {layer}); mez pro {dtype} je {bound}.",
+        "close": "Co se ukáže, je to, co model opravdu spočítal: rozdíl je na úrovni zaokrouhlení {dtype}.",
+        "rough": "Odchylka je v mezích, ale nad běžným zaokrouhlením {dtype}: drobné váhy berte s rezervou.",
+        "next": "Podívejte se: pozor view {path}",
+        "seconds": "{n} s",
+        "minutes": "{n} min",
+    },
+    "en": {
+        "loading": "Loading {name}…",
+        "gguf": "The GGUF file is dequantised to {size} when it is loaded.",
+        "model": "{name} ({architecture}), {dtype}, {device}, {implementation} attention",
+        "item": "  {name}: {tokens} tokens",
+        "plan": "The recording will take about {size} and about {time}.",
+        "plan_time": "It will take about {time}; the model's config does not tell the size.",
+        "layers": "layers",
+        "mask": "The model itself built a mask of {q_len} × {kv_len} ({size}).",
+        "scores": "The model runs eager attention and builds scores of {q_len} × {kv_len} a layer ({size}).",
+        "done": "Done: {path} ({size}, {layers} layers).",
+        "fidelity": "Largest difference from the model: {error} (layer {layer}); {dtype} allows {bound}.",
+        "close": "What you will see is what the model computed: the difference is rounding in {dtype}.",
+        "rough": "Within bounds, but above ordinary rounding in {dtype}: take small weights with care.",
+        "next": "Look at it: pozor view {path}",
+        "seconds": "{n} s",
+        "minutes": "{n} min",
+    },
+}
+# relative error that rounding alone explains, by dtype
+ROUNDING = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
 
 
-def record() -> None:
-    """(being built)."""
+def record(
+    model: Annotated[str, typer.Argument(help="A folder, a hub id, a .gguf file, or smollm2.")],
+    text_file: Annotated[list[Path], typer.Option(help="A UTF-8 text; repeated, one padded batch.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: NAME.pozor.")],
+    max_tokens: Annotated[int | None, typer.Option(help="Keep so many first tokens of each text.")] = None,
+    dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
+    layers: Annotated[
+        str | None, typer.Option(help="Layers to keep, such as 0,5,7-9; all if left out.")
+    ] = None,
+    heads: Annotated[str | None, typer.Option(help="Query heads to keep; all if left out.")] = None,
+    queries: Annotated[str | None, typer.Option(help="One range A:B of queries to keep, in tokens.")] = None,
+    w_o: Annotated[
+        bool, typer.Option("--w-o", help="Keep W_O too (heads · head_dim × d_model a layer).")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recording of that name.")] = False,
+    lang: Lang = None,
+) -> None:
+    """Run a model once on texts and keep what its attention computed.
+
+    \b
+    Example: pozor record smollm2 --text-file story.txt -o story.pozor
+    Needs the models extra: pip install 'pozor[models]'
+    """
+    from rich.console import Console
+
+    from pozor.capture import loading, tokenizing
+    from pozor.capture import plan as plans
+    from pozor.capture.choices import choose, parse_numbers
+    from pozor.capture.session import Session
+    from pozor.recording import write
+
+    language = choose_language(lang)
+    words = WORDS[language]
+    console = Console(highlight=False, soft_wrap=True)
+    choices = choose(parse_numbers("--layers", layers), parse_numbers("--heads", heads), queries)
+    if max_tokens is not None and max_tokens < 1:
+        raise OptionError(f"--max-tokens must be at least 1; got {max_tokens}.")
+    texts = [(path.name, _text(path)) for path in text_file]
+    write(output, overwrite=overwrite)  # a name that is taken is refused before the model is loaded
+    loading.must_have_torch()
+    source = loading.find(model)
+    console.print(words["loading"].format(name=source.name), markup=False)
+    if source.gguf:
+        console.print(words["gguf"].format(size=_size(source.gguf_bytes, language)), markup=False)
+    loaded = loading.load(source, dtype=dtype, device=device)
+    items = [tokenizing.of_text(loaded.tokenizer, text, name, max_tokens) for name, text in texts]
+    _must_hold_tokens(items)
+    plans.must_fit_context(loaded.model, items)
+    plan = plans.plan(loaded.model, items, choices, w_o=w_o)
+    _announce(console, words, language, loaded.model, source.name, items, plan)
+    plans.must_fit_disk(output, plan.nbytes)
+    with _bar(console, words["layers"], plan.layers) as step, loading.quiet():
+        session = Session(
+            loaded.model,
+            output,
+            choices,
+            items=items,
+            name=source.name,
+            w_o=w_o,
+            overwrite=overwrite,
+            on_layer=step,
+        )
+        with session:
+            plans.run(loaded.model, plans.batch(items, loaded.tokenizer, loaded.model))
+    _report(console, words, language, session)
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OptionError(f"--text-file {path} must be UTF-8; byte {error.start} is not.") from None
+    if not text.strip():
+        raise OptionError(f"--text-file {path} must hold a text; it is empty.")
+    return text
+
+
+def _must_hold_tokens(items: "list[Tokens]") -> None:
+    for item in items:
+        if not len(item):
+            raise OptionError(
+                f"--text-file {item.name} must hold a text; the tokenizer made no tokens of it."
+            )
+
+
+def _announce(
+    console: Any, words: dict[str, str], lang: str, model: Any, name: str, items: "list[Tokens]", plan: "Plan"
+) -> None:
+    first = next(model.parameters())
+    line = words["model"].format(
+        name=name,
+        architecture=type(model).__name__,
+        dtype=str(first.dtype).removeprefix("torch."),
+        device=first.device,
+        implementation=model.config._attn_implementation,
+    )
+    console.print(line, markup=False)
+    for item in items:
+        console.print(words["item"].format(name=item.name, tokens=len(item)), markup=False)
+    key = "plan" if plan.nbytes else "plan_time"
+    size, time = _size(plan.nbytes, lang), _time(plan.seconds, words, lang)
+    console.print(words[key].format(size=size, time=time), markup=False)
+
+
+@contextlib.contextmanager
+def _bar(console: Any, label: str, total: int) -> Iterator[Any]:
+    """A progress bar over layers; yields the function that is told how many are written."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(label, total=total or None)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def _report(console: Any, words: dict[str, str], lang: str, session: "Session") -> None:
+    from pozor.recording import FIDELITY_BOUNDS
+
+    recording: Recording = session.recording  # type: ignore[assignment]
+    for note in session.notes:
+        sizes = {"q_len": note.q_len, "kv_len": note.kv_len, "size": _size(note.nbytes, lang)}
+        console.print(words[note.what].format(**sizes), markup=False)
+    worst = max(recording.layers, key=lambda layer: layer.fidelity or 0.0)
+    error, dtype = worst.fidelity or 0.0, recording.dtype
+    size = _size(recording.nbytes, lang)
+    path = recording.path
+    console.print(words["done"].format(path=path, size=size, layers=len(recording.layers)), markup=False)
+    facts = {"error": decimal(f"{error:.1e}", lang), "bound": decimal(f"{FIDELITY_BOUNDS[dtype]:.0e}", lang)}
+    console.print(words["fidelity"].format(layer=worst.layer, dtype=dtype, **facts), markup=False)
+    console.print(words["close" if error <= ROUNDING[dtype] else "rough"].format(dtype=dtype), markup=False)
+    console.print(words["next"].format(path=path), markup=False)
+
+
+def _size(nbytes: int, lang: str) -> str:
+    from pozor.capture.plan import mib
+
+    text = mib(nbytes)
+    return text.replace(",", " ").replace(".", ",") if lang == "cs" else text
+
+
+def _time(seconds: float, words: dict[str, str], lang: str) -> str:
+    if seconds < 90:
+        return words["seconds"].format(n=max(1, round(seconds)))
+    return words["minutes"].format(n=decimal(f"{seconds / 60:.1f}", lang))

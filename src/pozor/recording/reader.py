@@ -116,6 +116,11 @@ class Recording:
         """The folder's name without .pozor."""
         return self.path.resolve().name.removesuffix(SUFFIX)
 
+    @property
+    def nbytes(self) -> int:
+        """Size on disk, in bytes."""
+        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
     @cached_property
     def items(self) -> list[Tokens]:
         """The recorded sequences: .name .text .token_ids .starts .stops .tokens .special"""
@@ -218,8 +223,7 @@ class Recording:
     def _head(self, entry: Layer, head: int) -> int:
         if head not in entry.heads:
             raise OptionError(
-                f"head must be one of the heads of layer {entry.layer} that were recorded, {_short(entry.heads)}; "
-                f"got {head}."
+                f"head must be one of {_short(entry.heads)}, recorded of layer {entry.layer}; got {head}."
             )
         return entry.heads.index(head)
 
