@@ -1,5 +1,6 @@
 """The app in memory, behind its guard, with a page bundle of two files."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from starlette.testclient import TestClient
 from pozor.viewer.app import App
 from pozor.viewer.guard import BaseUrl, Guard
 from pozor.viewer.library import Library
+
+sys.path.insert(0, str(Path(__file__).parent))  # for viewer_recordings
 
 TOKEN = "t0k-en_for.tests"
 PORT = 8765

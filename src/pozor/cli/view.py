@@ -37,6 +37,7 @@ def view(
 
     Example: pozor view novel.pozor
     """
+    import os
     from pathlib import Path
 
     from pozor.errors import OptionError
@@ -45,6 +46,10 @@ def view(
     words = choose(lang)
     if port is not None and not 0 <= port <= 65535:
         raise OptionError(f"--port must be from 0 to 65535; got {port}.")
+
+    # tiles are small and several are made at once: BLAS's own threads would only fight over the processors
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
     from pozor.viewer.guard import BaseUrl
     from pozor.viewer.serve import Start, serve

@@ -67,7 +67,9 @@ class Query:
     def __init__(self, given: Mapping[str, str], *names: str) -> None:
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise OptionError(f"{unknown[0][:50]!r} is no parameter here; there are {', '.join(names)}.")
+            raise OptionError(
+                f"{unknown[0][:50]!r} is no parameter here; there are {', '.join(names) or 'none'}."
+            )
         self._given = given
 
     def number(self, name: str, default: int | None = None) -> int:

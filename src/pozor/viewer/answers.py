@@ -17,6 +17,7 @@ from pozor.viewer.documents import (
     MapDocument,
     RecordingCard,
     RecordingDocument,
+    Reduce,
     RowDocument,
     Value,
     Variant,
@@ -31,14 +32,14 @@ TILE = 256  # cells of a tile's side
 
 @dataclass
 class Shown:
-    """A map that is being looked at, under one variant; one thread at a time computes on it."""
+    """A map that is being looked at, under one variant."""
 
     opened: Opened
     address: MapAddress
     map: "AttentionMap"
     value_norm: bool
     causal_ok: bool
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # its document is made once
     document: MapDocument | None = None
 
     @property
@@ -66,10 +67,10 @@ def open_map(opened: Opened, address: MapAddress) -> Shown:
     layer = next(
         one for one in opened.recording.layers if (one.layer, one.kind) == (address.layer, address.kind)
     )
-    causal_ok = bool(recorded.causal_ok)
+    causal_ok = recorded.causal_ok
     if address.variant == "causal" and not causal_ok:
         raise NotThere("variant must be recorded or unmasked: a causal mask means nothing for this map.")
-    shown = recorded if address.variant == "recorded" else recorded.variant(address.variant)
+    shown = recorded if address.variant == "recorded" else recorded.variant(cast(Variant, address.variant))
     return Shown(opened, address, shown, bool(layer.has_v_norm), causal_ok)
 
 
@@ -151,10 +152,8 @@ def map_document(shown: Shown) -> MapDocument:
 def row_document(shown: Shown, query: int) -> RowDocument:
     """Where one query looks."""
     below("query", query, shown.map.q_len, "queries of this map")
-    with shown.lock:
-        probs, visible = shown.map.row(query), _visible(shown, query, None)
-        logits = shown.map.logits(query)
-    lse, sink = _normaliser(probs, logits)
+    probs, visible = shown.map.row(query), _visible(shown, query, None)
+    lse, sink = _normaliser(probs, shown.map.logits(query))
     some = probs[probs > 0]
     entropy = -float(np.sum(some * np.log(some))) if not np.isnan(probs).any() else math.nan
     return {
@@ -163,7 +162,7 @@ def row_document(shown: Shown, query: int) -> RowDocument:
         "visible": visible.tolist(),
         "entropy": number(entropy + 0.0),
         "lse": number(lse),
-        "sink": number(sink if getattr(shown.map, "sink", None) is not None else 0.0),
+        "sink": number(sink if shown.map.problem and shown.map.problem.sink is not None else 0.0),
     }
 
 
@@ -171,8 +170,7 @@ def column_document(shown: Shown, key: int) -> ColumnDocument:
     """Who looks at one key."""
     below("key", key, shown.map.kv_len, "keys of this map")
     received = map_document(shown)["received"][key]
-    with shown.lock:
-        probs, visible = shown.map.column(key), _visible(shown, None, key)
+    probs, visible = shown.map.column(key), _visible(shown, None, key)
     return {"key": key, "probs": numbers(probs), "visible": visible.tolist(), "received": received}
 
 
@@ -182,10 +180,9 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
 
     below("query", query, shown.map.q_len, "queries of this map")
     below("key", key, shown.map.kv_len, "keys of this map")
-    with shown.lock:
-        probs, logits = shown.map.row(query), shown.map.logits(query)
-        visible = bool(_visible(shown, query, key))
-        tile = shown.map.tile(0, query // TILE, key // TILE).values[query % TILE, key % TILE]
+    probs, logits = shown.map.row(query), shown.map.logits(query)
+    visible = bool(_visible(shown, query, key))
+    tile = shown.map.tile(0, query // TILE, key // TILE).values[query % TILE, key % TILE]
     drawn, prob = (float(tile), float(probs[key])) if visible else (0.0, 0.0)
     where = shown.address
     if where.variant == "recorded":
@@ -218,8 +215,7 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
 def _visible(shown: Shown, query: int | None, key: int | None) -> np.ndarray:
     queries = slice(0, shown.map.q_len) if query is None else slice(query, query + 1)
     keys = slice(0, shown.map.kv_len) if key is None else slice(key, key + 1)
-    shape = (queries.stop - queries.start, keys.stop - keys.start)
-    return np.broadcast_to(shown.map.visible(queries, keys), shape).ravel()
+    return shown.map.visible(queries, keys).ravel()
 
 
 def _normaliser(probs: np.ndarray, logits: np.ndarray) -> tuple[float, float]:
@@ -246,11 +242,8 @@ def tile_payload(shown: Shown, tile: TileAddress) -> bytes:
     below("column", tile.column, max(1, -(-shown.map.kv_len // side)), f"tiles at zoom {tile.zoom}")
     if tile.value == "value_norm" and not shown.value_norm:
         raise NotThere("value must be prob: this layer was recorded without v_norm (no W_O was found).")
-    with shown.lock:
-        made = shown.map.tile(
-            tile.zoom, tile.row, tile.column, reduce=cast(Any, tile.reduce), value=cast(Any, tile.value)
-        )
-    return made.to_bytes()
+    reduce, value = cast(Reduce, tile.reduce), cast(Value, tile.value)
+    return shown.map.tile(tile.zoom, tile.row, tile.column, reduce, value).to_bytes()
 
 
 # ---- numbers that JSON can hold ----------------------------------------------------------------------------

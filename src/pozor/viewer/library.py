@@ -87,7 +87,7 @@ class Library:
             raise NotThere(
                 f"path must lead to a recording (a folder NAME.pozor); {path[:500]!r} is not there."
             )
-        self._opened(place)
+        self.opened(place)
         with self._lock:
             self._asked_for[identity(place)] = place
         return self._card(place)
@@ -101,7 +101,7 @@ class Library:
         path = self._paths().get(id)
         if path is None:
             raise NotThere(f"No recording has the id {id[:100]!r}.")
-        opened = self._opened(path)
+        opened = self.opened(path)
         with self._lock:
             self._current[id] = opened.version
         return opened
@@ -118,7 +118,7 @@ class Library:
         opened = self._open.peek((id, wanted))
         if opened is None:
             path = self._paths().get(id)
-            opened = self.current(id) if path is None or wanted is None else self._opened(path)
+            opened = self.current(id) if path is None or wanted is None else self.opened(path)
             if wanted is not None and opened.version != wanted:
                 raise opened.changed()
         opened.check(*names)
@@ -131,7 +131,8 @@ class Library:
             named.setdefault(identity(path), path)
         return named
 
-    def _opened(self, path: Path) -> Opened:
+    def opened(self, path: Path) -> Opened:
+        """The recording at a path as it is on disk now."""
         id, stamp = identity(path), stamps(path)
         version = _digest(stamp)
         return self._open.get((id, version), lambda: Opened(id, path, stamp, version, _read(path)))
@@ -156,7 +157,7 @@ class Library:
             "shipped": path.parent == self._shipped,
         }
         try:
-            opened = self._opened(path)
+            opened = self.opened(path)
             recording = opened.recording
             card["tokens"] = max((len(item.tokens) for item in recording.items), default=0)
         except (PozorError, OSError) as error:

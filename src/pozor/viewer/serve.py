@@ -99,7 +99,13 @@ def serve(start: Start) -> None:
     opens = start.open_browser and start.base is None and has_browser(os.environ)
     say(start, address, port, opens)
     config = uvicorn.Config(
-        guard, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
+        guard,
+        timeout_keep_alive=60,
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
     )
     try:
         Server(config, address if opens else None).run(sockets=[listener])
