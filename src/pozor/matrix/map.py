@@ -85,6 +85,8 @@ class AttentionMap:
             "softcap": softcap,
             "sink": sink,
         }
+        q, k, v = (_detached(array) for array in (q, k, v))
+        options |= {name: _detached(options[name]) for name in ("bias", "sink")}
         judged = problem(q, k, v, **options)
         stored = None if lse is None else _leading(lse, "lse", (judged.batch, judged.num_heads, judged.q_len))
         cells = ScoredCells(judged, options, stored)
@@ -349,6 +351,11 @@ def _whole(name: str, value: Any, count: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < count:
         bound = f"from 0 to {count - 1}" if count else "one of the map's, which has none"
         raise OptionError(f"{name} must be {bound}; got {value!r}.")
+
+
+def _detached(array: Any) -> Any:
+    """A tensor without its graph, so that a map keeps no graph alive; anything else as it is."""
+    return array.detach() if hasattr(array, "detach") else array
 
 
 def _leading(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -65,17 +65,17 @@ class Pooled:
         return Pooled(largest, total, count, fold(np.add, self.rows, 2, 0))
 
 
-def fold(ufunc: np.ufunc, array: np.ndarray, size: int, axis: int) -> np.ndarray:
-    """Reduce runs of `size` along an axis (0 or 1); the last run may be shorter."""
+def fold(ufunc: np.ufunc, array: np.ndarray, size: int, axis: int, dtype: Any = None) -> np.ndarray:
+    """Reduce runs of `size` along an axis (0 or 1), in dtype; the last run may be shorter."""
     if size == 1:
         return array
     whole = array.shape[axis] // size * size
     front, rest = np.split(array, [whole], axis=axis)
     runs = (*front.shape[:axis], whole // size, size, *front.shape[axis + 1 :])
-    folded = ufunc.reduce(front.reshape(runs), axis=axis + 1)
+    folded = ufunc.reduce(front.reshape(runs), axis=axis + 1, dtype=dtype)
     if not rest.shape[axis]:
         return folded
-    return np.concatenate((folded, ufunc.reduce(rest, axis=axis, keepdims=True)), axis=axis)
+    return np.concatenate((folded, ufunc.reduce(rest, axis=axis, dtype=dtype, keepdims=True)), axis=axis)
 
 
 def pool(
@@ -98,7 +98,7 @@ def pool(
             here = (_blocks(some_rows, rows, size), _blocks(some_keys, keys, size))
             part = fold(np.maximum, fold(np.maximum, probs, size, 0), size, 1)
             np.maximum(largest[here], part, out=largest[here])
-            total[here] += fold(np.add, fold(np.add, probs, size, 0).astype(np.float64), size, 1)
+            total[here] += fold(np.add, fold(np.add, probs, size, 0, np.float64), size, 1)
             count[here] += _counted(visible, probs.shape, size)
     return Pooled(largest, total, count, _seeing_rows(cells, batch, head, rows, size))
 
