@@ -41,7 +41,7 @@ def build(given: Given) -> tuple[Step, ...]:
     row, focus = start.query.index, None if start.key is None else start.key.index
 
     def head_steps(head: int) -> tuple[Scores, Mask, Softmax]:
-        kv_head = head * start.num_kv_heads // start.num_heads
+        kv_head = start.kv_head if head == start.head else head * start.num_kv_heads // start.num_heads
         scores = _scores(start, q[head][row], k[kv_head], None if given.bias is None else given.bias[head])
         mask = _mask(start, scores, given.visible[head])
         return scores, mask, _softmax(start, mask, None if given.sink is None else given.sink[head])
@@ -49,7 +49,7 @@ def build(given: Given) -> tuple[Step, ...]:
     scores, mask, softmax = head_steps(start.head)
     steps += [scores, mask, softmax]
     if given.attention_map is not None:
-        steps.append(compare(given.attention_map, scores, mask, softmax, start.head))
+        steps.append(compare(given.attention_map, scores, mask, softmax, given.map_head))
     if focus is None:
         steps.append(Reading(start.query, start.labels, mask.visible, softmax.probs))
     if v is None:
@@ -66,7 +66,7 @@ def build(given: Given) -> tuple[Step, ...]:
                     _weighted_sum(start, other, v[head * start.num_kv_heads // start.num_heads]),
                 )
         steps += _ending(given, outs, summed)
-        if given.experiments and int(mask.visible.sum()) > 1 and given.bias is None and start.scale.root:
+        if given.experiments and start.scale.root and np.ptp(softmax.probs[mask.visible]) > 0:
             steps.append(_experiments(start, scores, softmax, mask.visible))
     return tuple(steps)
 
@@ -97,10 +97,12 @@ def _project(
             Split(start.head, start.kv_head, start.num_heads, start.num_kv_heads,
                   columns["q"], columns["k"], columns["v"])
         )  # fmt: skip
-    if weights.turn is not None:
-        for target, head, tokens in (("q", start.head, (query,)), ("k", start.kv_head, keys)):
+    for target, head, tokens, after in (
+        ("q", start.head, (query,), weights.turned_q),
+        ("k", start.kv_head, keys, weights.turned_k),
+    ):
+        if after is not None:
             before = exact.floats(split[target])
-            after = weights.turn(before)
             for label in tokens:
                 i = label.index
                 steps.append(Rotation(target, label, i, frozen(before[head, i]), frozen(after[head, i])))
@@ -135,25 +137,26 @@ def _mask(start: Start, scores: Scores, visible: np.ndarray) -> Mask:
 
 def _softmax(start: Start, mask: Mask, sink: float | None) -> Softmax:
     logits = exact.floats(mask.logits)
-    seen = logits[mask.visible]
-    everything = seen if sink is None else np.append(seen, sink)
-    keys, zeros = start.labels, frozen(np.zeros(len(logits)))
-    focus = mask.focus
-    if everything.size == 0 or np.max(everything) == -math.inf:
+    count, focus = len(logits), mask.focus
+    seen = np.flatnonzero(mask.visible)
+    tops = [mask.logits[seen[np.argmax(logits[seen])]]] if len(seen) else []
+    row_max = max(tops + ([] if sink is None else [sink]), default=-math.inf)
+    if float(row_max) == -math.inf:
+        zeros, hidden = frozen(np.zeros(count)), frozen(np.full(count, -math.inf))
         return Softmax(
-            start.query, keys, focus, mask.visible, mask.logits, None, zeros, 0.0, None, None, None,
-            sink, 0.0, zeros, -math.inf,
+            start.query, start.labels, focus, mask.visible, mask.logits, None, hidden, zeros, 0.0,
+            None, None, None, sink, 0.0, zeros, -math.inf,
         )  # fmt: skip
-    at = int(np.argmax(everything))
-    row_max = everything[at] if at == len(seen) else np.asarray(mask.logits)[mask.visible][at]
     top = float(row_max)
-    shifted = np.where(mask.visible, np.exp(np.where(mask.visible, logits - top, -math.inf)), 0.0)
+    taken_off = exact.less(mask.logits, row_max, mask.visible)
+    shifted = np.exp(exact.floats(taken_off))
     sink_part = 0.0 if sink is None else math.exp(sink - top)
     total = math.fsum(shifted) + sink_part
     plain, plain_sum, fails = _without_maximum(logits, mask.visible, sink, top)
     return Softmax(
-        start.query, keys, focus, mask.visible, mask.logits, row_max, frozen(shifted), total,
-        plain, plain_sum, fails, sink, sink_part / total, frozen(shifted / total), top + math.log(total),
+        start.query, start.labels, focus, mask.visible, mask.logits, row_max, taken_off, frozen(shifted),
+        total, plain, plain_sum, fails, sink, sink_part / total, frozen(shifted / total),
+        top + math.log(total),
     )  # fmt: skip
 
 
@@ -190,7 +193,7 @@ def _ending(given: Given, outs: dict[int, tuple[Softmax, WeightedSum]], summed: 
         if given.w_o_part is None:
             return []
         result = exact.matmul(summed.out[None], given.w_o_part)[0]
-        return [Output(summed.out, given.w_o_part, None, result, one_head=start.num_heads > 1)]
+        return [Output(summed.out, given.w_o_part, None, result, one_head=True)]
     steps: list[Step] = []
     parts = tuple(HeadPart(h, outs[h][0].probs, outs[h][1].out) for h in sorted(outs))
     joined = frozen(np.concatenate([part.out for part in parts]))

@@ -86,7 +86,7 @@ def _start(voice: Voice, steps: list[Start]) -> list[Block]:
         axes = ", ".join(
             f"{i + 1} {axis[0 if voice.lang == 'cs' else 1]}" for i, axis in enumerate(start.axes)
         )
-        blocks.append(voice.para("axes", axes=axes, query=start.query))
+        blocks.append(voice.para("axes", axes=axes))
     place = "place_row" if start.key is None else "place_cell"
     blocks.append(
         voice.para(place, query=start.query, index=numbers.count(start.query.index), key=start.key,

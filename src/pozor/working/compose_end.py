@@ -38,7 +38,7 @@ def join(voice: Voice, steps: list[Join]) -> list[Block]:
         blocks.append(Table(caption, heads, rows))
     lines = [
         Equation(
-            Sym("out", None, str(part.head)),
+            Sym("out", voice.flat("join_head", head=str(part.head))),
             (Side(voice.vector_relation(part.out), (voice.vector(part.out),)),),
         )
         for part in step.parts
@@ -111,7 +111,7 @@ def experiments(voice: Voice, steps: list[Experiments]) -> list[Block]:
     seen = np.flatnonzero(np.isfinite(step.tenfold_logits))
     weakest = int(seen[np.argmin(step.probs[seen])])
     before, after = float(step.probs[weakest]), float(step.tenfold[weakest])
-    if after > 0 and before / after > 1.0001:
+    if 0 < after < before < 100 * after:  # beyond that the ratio says nothing to the eye
         blocks.append(
             voice.para(
                 "weakest",

@@ -42,8 +42,13 @@ def scores(voice: Voice, steps: list[Scores]) -> list[Block]:
     """q · k term by term, then the scale and what else makes the logit."""
     step = steps[0]
     blocks: list[Block] = [Heading(voice.say("h_scores"), 2), voice.para("scores")]
-    if all(not q for q in step.q) and voice.start.axes:
-        blocks.append(voice.para("asks_nothing", query=step.query))
+    if voice.start.axes:
+        place = 0 if voice.lang == "cs" else 1
+        asked = [axis[place] for axis, number in zip(voice.start.axes, step.q) if number]
+        if asked:
+            blocks.append(voice.para("asks_for", query=step.query, axes=voice.and_list(asked)))
+        else:
+            blocks.append(voice.para("asks_nothing", query=step.query))
     shown = _shown(step, voice)
     if len(shown) < len(step.keys) and step.focus is None:
         blocks.append(voice.para("shown_keys"))
@@ -153,7 +158,6 @@ def softmax(voice: Voice, steps: list[Softmax]) -> list[Block]:
 
 def _softmax_table(voice: Voice, step: Softmax, shown: list[int]) -> Table:
     logits = np.asarray(step.logits)
-    taken_off = [float(x) - float(step.row_max or 0) if np.isfinite(float(x)) else -math.inf for x in logits]
     rest = [i for i in np.flatnonzero(step.visible) if i not in set(shown)]
     a, m = Sym("a"), Sym("m")
     columns: list[tuple[Inlines, list[Number], float | None, float | None]] = [
@@ -164,7 +168,7 @@ def _softmax_table(voice: Voice, step: Softmax, shown: list[int]) -> Table:
         columns.append(
             ((Power(a),), [plain[i] for i in shown], math.fsum(plain[i] for i in rest), step.plain_sum)
         )
-    columns.append(((Minus(a, m),), [taken_off[i] for i in shown], None, None))
+    columns.append(((Minus(a, m),), [step.taken_off[i] for i in shown], None, None))
     columns.append(
         (
             (Power(Minus(a, m)),),
@@ -207,7 +211,8 @@ def _fraction(voice: Voice, step: Softmax, key: int) -> Equation:
     """p = exp / sum, with the plain exps where float64 can hold them."""
     left = Sym("p", step.keys[key].text)
     exps, total = (step.shifted, step.shifted_sum) if step.plain is None else (step.plain, step.plain_sum)
-    exp, whole, prob = voice.write(exps[key]), voice.write(total or 0.0), voice.write(step.probs[key])
+    exp, whole = voice.significant(exps[key]), voice.significant(total or 0.0)
+    prob = voice.write(step.probs[key])
     relation = voice.relation(exp, whole)
     return Equation(
         left,
@@ -241,7 +246,8 @@ def _softmax_notes(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]
 def _rounded_sum(voice: Voice, step: Softmax) -> list[Block]:
     digits = voice.numbers.digits
     if digits is None:
-        return []
+        total = math.fsum(step.probs) + step.sink_prob
+        return [] if total == 1 else [voice.note("float64_sum", sum=voice.num(total))]
     unit = Decimal(1).scaleb(-digits)
     parts = [step.probs[i] for i in np.flatnonzero(step.visible)] + (
         [step.sink_prob] if step.sink is not None else []
@@ -272,11 +278,11 @@ def _close_calls(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
                 continue
             name: tuple[Inline, ...] = ()
             if is_exp:
-                exponent = (
-                    logits[i] if step.plain is not None else float(logits[i]) - float(step.row_max or 0)
-                )
+                exponent = step.taken_off[i] if step.plain is None else logits[i]
                 name = (Call("exp", voice.num(exponent)), Plain(f" {voice.about} "))
-            cases.append((*name, fine.num(values[i]), Plain(" → "), voice.num(values[i])))
+            case = (*name, fine.num(values[i]), Plain(" → "), voice.num(values[i]))
+            if case not in cases:
+                cases.append(case)
     return [voice.note("close_call", cases=voice.joined(cases[:3], "; "))] if cases else []
 
 
@@ -290,7 +296,7 @@ def reading(voice: Voice, steps: list[Reading]) -> list[Block]:
         return [*blocks, voice.para("looks_nowhere", "reading", query=step.query)]
 
     def named(i: int) -> Inlines:
-        same = step.keys[i].index == step.query.index and step.keys[i].text == step.query.text
+        same = i == voice.start.position and step.keys[i].text == step.query.text
         return voice.say("itself") if same else voice.inlines(step.keys[i])
 
     if len(seen) == 1:

@@ -7,7 +7,7 @@ from decimal import Decimal, Inexact, localcontext
 
 import numpy as np
 
-from pozor.working.records import EXACT, LIMIT, Scale, frozen
+from pozor.working.records import EXACT, LIMIT, Number, Scale, frozen
 
 
 @contextlib.contextmanager
@@ -57,10 +57,24 @@ def dots(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 def scaled(values: np.ndarray, scale: Scale) -> np.ndarray:
     """scale · values; a division by a whole √head_dim stays exact where its decimals end."""
-    if is_exact(values) and scale.root is not None and math.isqrt(scale.root) ** 2 == scale.root:
+    if is_exact(values):
         with contextlib.suppress(Inexact), exactly():
-            return frozen(values / Decimal(math.isqrt(scale.root)))
+            if scale.decimal is not None:
+                return frozen(values * scale.decimal)
+            if scale.root is not None and math.isqrt(scale.root) ** 2 == scale.root:
+                return frozen(values / Decimal(math.isqrt(scale.root)))
     return frozen(floats(values) * scale.value)
+
+
+def less(values: np.ndarray, number: Number, where: np.ndarray) -> np.ndarray:
+    """values − number, −inf where not `where`; exact where both are decimals."""
+    if not is_exact(values) or not isinstance(number, Decimal):
+        return frozen(np.where(where, np.where(where, floats(values), 0.0) - float(number), -math.inf))
+    result = np.full(len(values), -math.inf, dtype=object)
+    with exactly():
+        for i in np.flatnonzero(where):
+            result[i] = values[i] - number
+    return frozen(result)
 
 
 def matmul(x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:

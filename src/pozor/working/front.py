@@ -7,7 +7,7 @@ from typing import Any
 from pozor.errors import DtypeError, OptionError
 from pozor.examples import EXAMPLES, Example
 from pozor.language import choose
-from pozor.working import maps, sources
+from pozor.working import sources
 from pozor.working.build import build
 from pozor.working.compose import compose
 from pozor.working.document import Document
@@ -65,6 +65,13 @@ class Working:
 
         return to_html(self.document)
 
+    @property
+    def page(self) -> str:
+        """The fragment in an HTML page of its own."""
+        from pozor.working.html import to_page
+
+        return to_page(self.document)
+
     def __str__(self) -> str:
         return self.text
 
@@ -112,6 +119,8 @@ def by_hand(
 
 
 def _given(source: Any, x: Any, asked: sources.Asked) -> Any:
+    if x is not None and type(source).__name__ != "MultiHeadAttention":
+        raise OptionError("x belongs to a MultiHeadAttention; leave it out for any other source.")
     if isinstance(source, str):
         if source not in EXAMPLES:
             names = " or ".join(repr(name) for name in sorted(EXAMPLES))
@@ -121,11 +130,14 @@ def _given(source: Any, x: Any, asked: sources.Asked) -> Any:
         return sources.example(source, asked)
     if isinstance(source, sources.OwnArrays):
         return sources.own_arrays(source, asked)
-    kind = type(source).__name__  # by name: neither recordings nor layers are loaded for the examples
-    if kind == "AttentionMap":
+    from pozor.working import maps  # the examples need neither maps nor recordings nor layers
+
+    if isinstance(source, maps.AttentionMap):
         return maps.attention_map(source, asked)
-    if kind == "Recording":
+    if isinstance(source, maps.Recording):
         return maps.recording(source, asked)
+    if isinstance(source, maps.MultiHeadAttention):
+        return maps.layer(source, x, asked)
     raise DtypeError(
         "source must be 'paper', 'pub', a Recording, an AttentionMap or a MultiHeadAttention; "
         f"got {type(source).__name__}."

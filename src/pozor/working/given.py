@@ -1,6 +1,6 @@
 """What a working starts from: one sequence, one query row, numbers as they were given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,9 @@ class Projections:
     b_k: np.ndarray | None = None
     b_v: np.ndarray | None = None
     b_o: np.ndarray | None = None
-    # rotary positions: (heads, tokens, head_dim) -> the same, turned; None without
-    turn: Callable[[np.ndarray], np.ndarray] | None = None
+    # q and k after rotary positions, (heads, tokens, head_dim); None without
+    turned_q: np.ndarray | None = None
+    turned_k: np.ndarray | None = None
     residual: bool = False
 
 

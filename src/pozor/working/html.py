@@ -29,16 +29,42 @@ from pozor.working.document import (
     Vector,
     Words,
 )
-from pozor.working.text import QUOTES
+from pozor.working.text import QUOTES, plain
 from pozor.working.tokens import visible
 
 HEADINGS = {1: 3, 2: 4}  # the fragment stands inside a page that has its own h1 and h2
+
+STYLE = """
+body { margin: 2rem auto; max-width: 46rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif;
+  color: #1d1f23; background: #fbfaf7 }
+.w-equations { list-style: none; padding-left: 1rem; line-height: 1.8 }
+.w-table { border-collapse: collapse; margin: 1rem; font-variant-numeric: tabular-nums }
+.w-table th, .w-table td { padding: 0.2rem 0.8rem; text-align: left }
+.w-table thead th { border-bottom: 1px solid #6b6f76 }
+.w-table tfoot th, .w-table tfoot td { border-top: 1px solid #6b6f76 }
+.w-table .w-num { text-align: right }
+.w-table caption { text-align: left; color: #6b6f76; padding-left: 0.8rem }
+.w-note { border-left: 3px solid #c2410c; padding-left: 0.8rem }
+.w-reading { font-weight: 600 }
+@media print { body { background: none } .w-table, .w-equations li { break-inside: avoid } }
+"""
 
 
 def to_html(document: Document) -> str:
     """The document as one <section>."""
     body = "\n".join(_block(block, document.lang) for block in document.blocks)
     return f'<section class="w-working" lang="{document.lang}">\n{body}\n</section>\n'
+
+
+def to_page(document: Document) -> str:
+    """The document as a page of its own, to be opened or printed from disk."""
+    first = document.blocks[0]
+    title = escape(plain(first.parts, document.lang)) if isinstance(first, Heading) else "pozor"
+    head = (
+        f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<title>{title}</title>'
+    )
+    page = f'<!doctype html>\n<html lang="{document.lang}">\n<head>\n{head}\n<style>{STYLE}</style>\n</head>'
+    return f"{page}\n<body>\n{to_html(document)}</body>\n</html>\n"
 
 
 def mathml(expr: Expr) -> str:

@@ -95,6 +95,10 @@ class Numbers:
         """What stands between two numbers: a semicolon where the comma is the decimal mark."""
         return "; " if self.lang == "cs" else ", "
 
+    def scientific(self, value: Number) -> Written:
+        """`value` as a number times a power of ten."""
+        return self._scientific(shortest(value), 3)
+
     def _scientific(self, whole: Decimal, figures: int) -> Written:
         mantissa, exponent = f"{whole:.{figures - 1}e}".split("e")
         return Written(f"{self._spell(mantissa)}·10{str(int(exponent)).translate(SUPERSCRIPTS)}", False)

@@ -81,6 +81,7 @@ class Scale:
 
     value: float
     root: int | None
+    decimal: Decimal | None = None  # the same exactly, where it was given so
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class Start(Step):
     softcap: float | None
     mask: str  # "none", "causal", or the mask in the words of its source
     exact: bool  # sums and products are exact decimals
+    position: int  # of the query among the keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +207,8 @@ class Softmax(Step):
     visible: np.ndarray
     logits: np.ndarray
     row_max: Number | None  # None: the row sees nothing
-    shifted: np.ndarray  # exp(logit − row_max)
+    taken_off: np.ndarray  # logit − row_max, −inf where hidden
+    shifted: np.ndarray  # exp of that
     shifted_sum: float
     plain: np.ndarray | None  # exp(logit); None where that cannot be done in float64
     plain_sum: float | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class OwnArrays:
     num_kv_heads: int | None = None
     causal: bool = False
     q_offset: int = 0
-    scale: float | None = None
+    scale: float | Decimal | None = None
     softcap: float | None = None
     residual: bool = False
     visible: np.ndarray | None = None  # (q_len, kv_len), True = may look
@@ -48,9 +49,11 @@ def labels_of(words: Sequence[str] | None, count: int) -> tuple[Label, ...]:
     return tuple(Label(i, str(i) if words is None else words[i]) for i in range(count))
 
 
-def scale_of(given: float | None, head_dim: int) -> Scale:
+def scale_of(given: float | Decimal | None, head_dim: int) -> Scale:
     """The scale as given, else 1/√head_dim."""
-    return Scale(head_dim**-0.5, head_dim) if given is None else Scale(float(given), None)
+    if given is None:
+        return Scale(head_dim**-0.5, head_dim)
+    return Scale(float(given), None, given if isinstance(given, Decimal) else None)
 
 
 def example(source: Example, asked: Asked) -> Given:
@@ -64,7 +67,7 @@ def example(source: Example, asked: Asked) -> Given:
     }
     own = OwnArrays(
         "", arrays, num_heads=source.num_heads, causal=source.causal, residual=source.residual,
-        scale=None if source.scale is None else float(source.scale),
+        scale=None if source.scale is None else Decimal(source.scale),
     )  # fmt: skip
     if source.num_heads not in source.head_counts:
         allowed = ", ".join(map(str, source.head_counts))
@@ -110,7 +113,7 @@ def own_arrays(source: OwnArrays, asked: Asked, labels: tuple[Label, ...] | None
         head=head, num_heads=heads, kv_head=head * kv_heads // heads, num_kv_heads=kv_heads,
         head_dim=head_dim, v_head_dim=v_head_dim, d_model=d_model, scale=scale_of(source.scale, head_dim),
         softcap=source.softcap, mask=_mask_name(source),
-        exact=all(exact.is_exact(a) for a in arrays.values()),
+        exact=all(exact.is_exact(a) for a in arrays.values()), position=query.index + source.q_offset,
     )  # fmt: skip
     each = range(heads)
     seen = dict.fromkeys(each, frozen(visible))

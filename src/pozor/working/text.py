@@ -34,6 +34,7 @@ from pozor.working.tokens import ISOLATE, RELEASE, right_to_left, visible
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 QUOTES = {"cs": ("„", "“"), "en": ("“", "”")}
 NARROWEST = 40
+TIED = "\ue000"  # a blank where no line may end; none is left in what is given out
 
 
 def to_text(document: Document, width: int = 80) -> str:
@@ -46,6 +47,10 @@ def to_text(document: Document, width: int = 80) -> str:
 
 def plain(parts: Inlines, lang: str) -> str:
     """Pieces of a sentence as text."""
+    return _tied(parts, lang).replace(TIED, " ")
+
+
+def _tied(parts: Inlines, lang: str) -> str:
     return "".join(_inline(part, lang) for part in parts)
 
 
@@ -104,7 +109,7 @@ def _inline(part: Inline, lang: str) -> str:
             left, right = QUOTES[lang] if quoted else ("", "")
             return f"{left}{shown(text)}{right}"
         case _:
-            return formula(part)
+            return formula(part).replace(" ", TIED)
 
 
 def _block(block: Block, lang: str, width: int) -> str:
@@ -116,7 +121,7 @@ def _block(block: Block, lang: str, width: int) -> str:
             return "\n".join([*lines, line])
         case Para(parts, role):
             indent = "  " if role == "note" else ""
-            lines = wrap(plain(parts, lang), width - 2 * len(indent))
+            lines = wrap(_tied(parts, lang), width - len(indent))
             return "\n".join(f"{'| ' if role == 'note' else ''}{line}" for line in lines)
         case Equations(rows):
             return _equations(rows, width)
@@ -137,7 +142,7 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
             line = indent + piece
         else:
             line = longer
-    return [*lines, line]
+    return [text.replace(TIED, " ") for text in [*lines, line]]
 
 
 def _equations(rows: tuple[Equation, ...], width: int) -> str:
@@ -150,8 +155,10 @@ def _equations(rows: tuple[Equation, ...], width: int) -> str:
         start = f"  {left}{' ' * max(0, room - _cells(left))}"
         pieces: list[str] = []
         for side in row.sides:
-            pieces.append(f"{side.relation} {formula(side.terms[0])}")
-            pieces += [f"+ {_guard(formula(term))}" for term in side.terms[1:]]
+            signs = [side.relation, *("+" for _ in side.terms[1:])]
+            for sign, term in zip(signs, side.terms):
+                text = formula(term)
+                pieces += _pieces(f"{sign} {_guard(text) if sign == '+' else text}", term)
         line, hang = start, " " * (min(room, width // 3) + 5)
         for piece in pieces:
             if _cells(line) + 1 + _cells(piece) > width and line.strip() != left:
@@ -163,7 +170,34 @@ def _equations(rows: tuple[Equation, ...], width: int) -> str:
     return "\n".join(lines)
 
 
+def _pieces(text: str, term: Expr) -> list[str]:
+    """Where a line may end: nowhere, but between the numbers of a vector."""
+    if not isinstance(term, Vector) or len(text) < NARROWEST:
+        return [text]
+    gap = term.between.strip() + " "
+    return [part + gap.strip() for part in text.split(gap)[:-1]] + [text.split(gap)[-1]]
+
+
 def _table(table: Table, lang: str, width: int) -> str:
+    rows = [[_cell(cell, lang) for cell in row] for row in (*table.rows, *table.totals)]
+    heads = [plain(column.head, lang) for column in table.columns]
+    widths = [max(map(_cells, column)) for column in zip(heads, *rows)]
+    if sum(widths) + 3 * (len(widths) - 1) > width:
+        return _stacked(heads, rows)
+    return _grid(table, lang, width)
+
+
+def _stacked(heads: list[str], rows: list[list[str]]) -> str:
+    """A table too wide for the terminal: each row as lines of its own."""
+    room = max(map(_cells, heads[1:]))
+    lines: list[str] = []
+    for name, *cells in rows:
+        lines.append(name)
+        lines += [f"  {h}{' ' * (room - _cells(h))}  {cell}" for h, cell in zip(heads[1:], cells) if cell]
+    return "\n".join(lines)
+
+
+def _grid(table: Table, lang: str, width: int) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
@@ -186,7 +220,8 @@ def _table(table: Table, lang: str, width: int) -> str:
 
 
 def _cell(parts: Inlines, lang: str) -> str:
-    return "".join(shown(p.text) if isinstance(p, Token) else _inline(p, lang) for p in parts)
+    text = "".join(shown(p.text) if isinstance(p, Token) else _inline(p, lang) for p in parts)
+    return text.replace(TIED, " ")
 
 
 def _cells(text: str) -> int:

@@ -109,6 +109,12 @@ class Voice:
         """The same as a piece of a formula."""
         return Num(self.numbers.write(value).text)
 
+    def significant(self, value: Number) -> Written:
+        """A number that is divided: where decimals would leave one digit, a power of ten instead."""
+        digits = self.numbers.digits
+        small = digits is not None and digits > 1 and 0 < abs(value) < 10.0 ** (1 - digits)
+        return self.numbers.scientific(value) if small else self.write(value)
+
     def column(self, values: Iterable[Number]) -> list[Inlines]:
         """A column of a table, decimal marks under each other."""
         values = list(values)

@@ -14,11 +14,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "example": ("{title}: {sentence}.", "{title}: {sentence}."),
     "gloss": ("Slova: {glosses}.", "The words: {glosses}."),
     "axes": (
-        "Čísla v dotazu a v klíči mají svůj význam: {axes}. Slovo {query} se ptá na to, kde má v dotazu "
-        "nenulové číslo.",
-        "The numbers of a query and of a key mean something: {axes}. The word {query} asks for whatever "
-        "its query has a number other than 0 at.",
+        "Čísla v dotazu a v klíči mají svůj význam: {axes}.",
+        "The numbers of a query and of a key mean something: {axes}.",
     ),
+    "asks_for": ("Dotaz slova {query} hledá: {axes}.", "The query of {query} looks for: {axes}."),
     "asks_nothing": (
         "Dotaz slova {query} jsou samé nuly: neptá se na nic, všechna skóre vyjdou 0 a pozornost se "
         "rozdělí rovným dílem.",
@@ -221,6 +220,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "nezaokrouhlené dají 1. Žádnou neupravujeme, aby součet „vyšel“.",
         "The rounded probabilities add up to {sum}, not to 1. Each is rounded by itself and rightly; "
         "unrounded they add up to 1. None is bent to make the sum come out.",
+    ),
+    "float64_sum": (
+        "Pravděpodobnosti sečtené ve float64 dají {sum}, ne přesně 1: i float64 zaokrouhluje, jen až na "
+        "posledním místě.",
+        "Added up in float64 the probabilities give {sum}, not exactly 1: float64 rounds as well, in its "
+        "last digit.",
     ),
     "close_call": (
         "Zaokrouhlení o vlásek: {cases}. Zaokrouhluje se až z celého čísla, ne z už zaokrouhleného.",
