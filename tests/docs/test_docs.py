@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(p for p in ROOT.rglob("*.md") if not {".venv", "node_modules", "dist", "build", "static"} & set(p.parts))
+PAGES = sorted(
+    p for p in ROOT.rglob("*.md") if not {".venv", "node_modules", "dist", "build", "static"} & set(p.parts)
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -37,7 +39,9 @@ def test_no_path_of_a_machine_in_the_sources() -> None:
     for path in ROOT.rglob("*"):
         if path.suffix not in {".py", ".ts", ".svelte", ".md", ".toml", ".json", ".sh", ".css", ".html"}:
             continue
-        if {".venv", "node_modules", "static", ".git", "dist", "build", ".cache", ".hypothesis"} & set(path.parts):
+        if {".venv", "node_modules", "static", ".git", "dist", "build", ".cache", ".hypothesis"} & set(
+            path.parts
+        ):
             continue
         text = path.read_text(encoding="utf-8")
         assert not [w for w in words if w in text], path

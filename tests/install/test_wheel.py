@@ -20,7 +20,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """sdist first, then the wheel out of the sdist: proves that the sdist is whole."""
     out = tmp_path_factory.mktemp("dist")
     subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", str(out), str(ROOT)], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "build", "--outdir", str(out), str(ROOT)],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     (found,) = out.glob("*.whl")
     return found

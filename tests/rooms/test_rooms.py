@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pozor
 import pytest
+
+import pozor
 
 SOURCE = Path(pozor.__file__).parent
 
@@ -77,7 +78,9 @@ def test_a_room_imports_only_what_it_may(path: Path) -> None:
     # names taken from the package's own front (`from pozor import attention`) count as their room
     homes = pozor._HOMES
     used = {homes.get(name, name) for name in imports_of(path)} - ANYONE - {room, "__version__"}
-    assert used <= may, f"{path.relative_to(SOURCE)} imports {sorted(used - may)}; {room} may import {sorted(may)}"
+    assert used <= may, (
+        f"{path.relative_to(SOURCE)} imports {sorted(used - may)}; {room} may import {sorted(may)}"
+    )
 
 
 def test_a_backend_never_imports_another() -> None:
