@@ -1,4 +1,4 @@
-"""The front door: `attention`, `observe`, `merge`: inputs judged, a backend chosen, axes and kind restored."""
+"""The front door: `attention`, `observe`, `merge`; inputs judged, backend chosen, axes and kind restored."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ def attention(
         window: (left, right) in tokens: position - left <= j <= position + right; None leaves a side open.
         q_offset: Position of the first query among the keys, in tokens: an int or (batch,). Needed by
             causal, window and their mask objects if q_len != kv_len, else 0.
-        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len); or a mask object;
+        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len), or a mask object,
             or mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given
             are ANDed.
         bias: Floats added to the logits after softcap, broadcasting like mask; -inf hides a key.
@@ -73,6 +73,8 @@ def attention(
 
     Source: Vaswani et al. 2017, eq. 1.
     """
+    if v is None:
+        raise DtypeError("v must be a NumPy array or a torch tensor; got None. Use pozor.observe without values.")
     problem = inputs.problem(
         q,
         k,
@@ -110,7 +112,7 @@ def observe(
     Args:
         q: Queries; this and every argument but want as in `attention`.
         k: Keys.
-        v: Values.
+        v: Values; None leaves out None and everything else as it is.
         want: Which observables; Want() gives out and lse alone.
         causal: As in `attention`.
         window: As in `attention`.

@@ -20,8 +20,10 @@ def run(problem: Problem, want: Want | None) -> Observation:
             row_lse, row_max = lse.define(logits, None if problem.sink is None else f64(problem.sink))
             log_probs = logits - np.where(row_lse == -np.inf, 0, row_lse)[..., None]
             probs = np.where(visible, np.exp(log_probs), 0)
-            for h in range(num_heads if problem.v is not None else 0):
-                out[b, h] = weighted_sum(probs[h], visible[h], f64(problem.v[b, h // problem.group_size]))
+            if problem.v is not None:
+                for h in range(num_heads):
+                    v = f64(problem.v[b, h // problem.group_size])
+                    out[b, h] = weighted_sum(probs[h], visible[h], v)
             seen = {"lse": row_lse, "row_max": row_max}
             if want.entropy:
                 seen["entropy"] = entropy.define(probs, log_probs)
@@ -85,7 +87,7 @@ def f64(array: np.ndarray) -> np.ndarray:
 
 def _no_sequences(problem: Problem, want: Want, edges: np.ndarray) -> dict[str, np.ndarray]:
     heads, q_len, kv_len = problem.num_heads, problem.q_len, problem.kv_len
-    tails = {"lse": (q_len,), "row_max": (q_len,)}
+    tails: dict[str, tuple[int, ...]] = {"lse": (q_len,), "row_max": (q_len,)}
     if want.entropy:
         tails["entropy"] = (q_len,)
     if want.top_k:

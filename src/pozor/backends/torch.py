@@ -48,7 +48,7 @@ def _as_torch(problem: Problem) -> Problem:
 
 
 def _fusable(problem: Problem) -> bool:
-    """Whether a fused kernel of torch gives this meaning; its fallback, which holds all cells, is kept out."""
+    """Whether a fused kernel of torch gives this meaning; its fallback, which holds all cells, is not."""
     q, v, visibility = problem.q, problem.v, problem.visibility
     if v is None or problem.bias is not None or problem.softcap is not None or problem.sink is not None:
         return False
