@@ -1,4 +1,4 @@
-"""A skipped test is a test that proves nothing: every skip is printed, and one without a listed reason fails the run."""
+"""A skipped test proves nothing: every skip is printed, and one without a listed reason fails the run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The documents keep their word: links lead somewhere, Python in the README runs, the history names no machine."""
+"""The documents keep their word: links lead somewhere, the Python runs, no machine is named."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The one `pip install` of the README: wheel into an empty environment, no compiler, no Node, the app opens."""
+"""The one `pip install` of the README: into an empty environment, no compiler, no Node; the app opens."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""An outside model in plain NumPy (grouped queries, RoPE), with every intermediate: ours must come out the same."""
+"""An outside model in plain NumPy (grouped queries, RoPE): every intermediate must come out the same."""
 
 import glassllm
 import numpy as np

@@ -126,7 +126,7 @@ def test_attention_on_numpy_arrays_never_loads_torch() -> None:
 
 
 def test_every_folder_says_what_it_owns() -> None:
-    folders = {p.parent for p in FILES} | {p for p in (SOURCE / "data", SOURCE.parent.parent / "web")}
+    folders = {p.parent for p in FILES} | {SOURCE / "data", SOURCE.parent.parent / "web"}
     for folder in folders:
         if folder.name in {"__pycache__", "pozor"}:
             continue
