@@ -78,9 +78,10 @@ describe("pieces", () => {
       tokens: [token("<s>", -1, -1), token("Šv", 0, 2), token("ejk", 2, 5), token(" se", 5, 8), token("mál.", 11, 15)],
     };
     const cut = pieces(item);
-    expect(cut.filter((piece) => !piece.outside).map((piece) => piece.text).join("")).toBe(item.text);
-    expect(cut[0]).toEqual({ token: 0, text: "<s>", outside: true });
-    expect(cut[4]).toEqual({ token: null, text: " us", outside: false });
+    expect(cut.filter((piece) => !piece.outside).map((piece) => piece.before + piece.text).join("")).toBe(item.text);
+    expect(cut[0]).toEqual({ token: 0, text: "<s>", outside: true, before: "" });
+    expect(cut[3]).toEqual({ token: 3, text: "se", outside: false, before: " " });
+    expect(cut[4]).toEqual({ token: null, text: " us", outside: false, before: "" });
   });
   it("shows every byte of a character, the character once", () => {
     const item = { text: "💩!", tokens: [token("⟨F0 9F⟩", 0, 2), token("⟨92 A9⟩", 0, 2), token("!", 2, 3)] };

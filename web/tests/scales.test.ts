@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { shown, step } from "../src/scales/axis";
 import { colour, moreIsDarker, readable, SCALES, table } from "../src/scales/colour";
 import { home, locate, tilesIn, zoomFor } from "../src/scales/tileGrid";
-import { label } from "../src/scales/tokenLabel";
+import { label, parts, spoken } from "../src/scales/tokenLabel";
 import { place, range, ticks } from "../src/scales/transfer";
 
 describe("transfer", () => {
@@ -91,6 +91,16 @@ describe("token labels", () => {
     expect(label("\u202eabc")).toBe("U+202Eabc");
     expect(label("\ud800")).toBe("U+D800");
     expect(label("\u0301a")).toBe("◌\u0301a");
+  });
+  it("tells the space before a word from a space that is the token", () => {
+    expect(parts(" cat")).toEqual([
+      { text: "␣", kind: "space" },
+      { text: "cat", kind: "plain" },
+    ]);
+    expect(parts(" ")).toEqual([{ text: "␣", kind: "mark" }]);
+    expect(parts("  x")[0]).toEqual({ text: "␣␣", kind: "mark" });
+    expect(spoken(" cat")).toBe("\u2068cat\u2069");
+    expect(spoken("\n")).toBe("\u2068↵\u2069");
   });
   it("shortens by characters", () => {
     expect(label("nejneobhospodařovávatelnější", 6)).toBe("nejneo…");

@@ -1,9 +1,9 @@
 // What a token looks like on an axis: every token is visible, whatever it is made of, and no two kinds look alike.
 
-/** A stretch of a label; `mark` is a stand-in for something that cannot be seen. */
+/** A stretch of a label: letters, a stand-in for something that cannot be seen, or the space before a word. */
 export interface Part {
   text: string;
-  mark: boolean;
+  kind: "plain" | "mark" | "space";
 }
 
 const PICTURES: Record<string, string> = {
@@ -18,25 +18,28 @@ const PICTURES: Record<string, string> = {
 // white space, control, format (zero-width, bidi), surrogate, private and unassigned code points
 const UNSEEN = /[\p{Z}\p{C}]/u;
 const COMBINING = /^\p{M}/u;
+const BEFORE_WORD = /^ [^\p{Z}\p{C}]/u; // most tokenizers keep the space with the word that follows
 
 /** The parts of a token's label, at most `longest` characters before an ellipsis. */
 export function parts(token: string, longest = Infinity): Part[] {
-  if (token === "") return [{ text: "∅", mark: true }];
+  if (token === "") return [{ text: "∅", kind: "mark" }];
   const result: Part[] = [];
   let used = 0;
-  const add = (text: string, mark: boolean): void => {
+  const add = (text: string, kind: Part["kind"]): void => {
     const last = result.at(-1);
-    if (last !== undefined && last.mark === mark) last.text += text;
-    else result.push({ text, mark });
+    if (last !== undefined && last.kind === kind) last.text += text;
+    else result.push({ text, kind });
   };
-  for (const character of token) {
+  const spaced = BEFORE_WORD.test(token);
+  if (spaced) add(picture(" "), "space");
+  for (const character of spaced ? token.slice(1) : token) {
     if (used >= longest) {
-      add("…", true);
+      add("…", "mark");
       break;
     }
-    if (UNSEEN.test(character)) add(picture(character), true);
-    else if (used === 0 && COMBINING.test(character)) add(`◌${character}`, false);
-    else add(character, false);
+    if (UNSEEN.test(character)) add(picture(character), "mark");
+    else if (used === 0 && COMBINING.test(character)) add(`◌${character}`, "plain");
+    else add(character, "plain");
     used += 1;
   }
   return result;
@@ -47,6 +50,12 @@ export function label(token: string, longest = Infinity): string {
   return parts(token, longest)
     .map((part) => part.text)
     .join("");
+}
+
+/** A token as a sentence names it: without the space before a word, isolated from the direction of the sentence. */
+export function spoken(token: string, longest = 24): string {
+  const word = parts(token, longest).filter(({ kind }) => kind !== "space");
+  return `\u2068${word.map(({ text }) => text).join("")}\u2069`;
 }
 
 function picture(character: string): string {

@@ -22,6 +22,15 @@ export function percent(part: number, lang: Language): string {
   return `${decimal(part * 100, 1, lang)} %`;
 }
 
+/** A percentage with three significant digits: 61.3 %, 0.0548 %. */
+export function fine(part: number, lang: Language): string {
+  const hundred = part * 100;
+  if (hundred === 0) return "0 %";
+  if (hundred < 1e-4) return `${scientific(hundred, lang, 2)} %`;
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(hundred)));
+  return `${decimal(hundred, Math.min(digits, 8), lang)} %`;
+}
+
 /** Two significant digits with a power of ten, for differences: 3.1·10⁻⁸; exact zero is 0. */
 export function scientific(value: number, lang: Language, digits = 1): string {
   if (value === 0) return "0";

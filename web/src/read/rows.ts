@@ -1,0 +1,25 @@
+// Rows of one map, kept for a while: the pointer and the arrows come back to the same ones.
+import { api, type MapKey } from "./api";
+import type { RowDocument } from "./documents";
+
+export class Rows {
+  private readonly kept = new Map<number, Promise<RowDocument>>();
+
+  constructor(
+    private readonly key: MapKey,
+    private readonly capacity = 64,
+  ) {}
+
+  get(query: number): Promise<RowDocument> {
+    const held = this.kept.get(query);
+    if (held !== undefined) return held;
+    const row = api.row(this.key, query);
+    this.kept.set(query, row);
+    row.catch(() => this.kept.delete(query)); // ask again next time
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= this.capacity) break;
+      this.kept.delete(oldest);
+    }
+    return row;
+  }
+}

