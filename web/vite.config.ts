@@ -2,6 +2,7 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { seal } from "./src/examples/seal";
 
 const bundle = "../src/pozor/viewer/static";
 
@@ -9,12 +10,7 @@ export default defineConfig(({ mode }) => {
   const single = mode === "examples";
   return {
     base: "./", // relative, so that the page works behind a proxy that adds a path
-    plugins: single ? [svelte(), viteSingleFile({ removeViteModuleLoader: true })] : [svelte()],
-    // the server answers / with index.html and /static/… with the bundle
-    experimental: {
-      renderBuiltUrl: (filename, { hostType }) =>
-        hostType === "html" && !single ? `./static/${filename}` : { relative: true },
-    },
+    plugins: single ? [svelte(), viteSingleFile({ removeViteModuleLoader: true }), seal()] : [svelte()],
     build: {
       outDir: bundle,
       emptyOutDir: !single, // the app first, the single file beside it

@@ -132,9 +132,9 @@ describe("pub", () => {
     const w = compute(PUB);
     const vypil = readout(w, 2, 0);
     expect(vypil.kind === "mainly" && vypil.looks.map((l) => [l.key, percent(l.share, "cs")])).toEqual([
-      [0, "33 %"],
-      [1, "33 %"],
-      [3, "33 %"],
+      [0, "33\u00a0%"],
+      [1, "33\u00a0%"],
+      [3, "33\u00a0%"],
     ]);
     expect(readout(w, 0, 0).kind).toBe("equal");
     expect(readout(compute(setCausal(PUB, true)), 0, 0)).toEqual({ kind: "only", key: 0 });

@@ -117,7 +117,7 @@ function evaluate(r: Recipe, get: (a: Address) => Num, lift: (n: Num) => Num, sh
 
 /** √4 and √1 are whole, so these quotients are exact decimals too; √2 is not. */
 export function scaled(score: Num, scale: State["scale"], dim: number): Num {
-  if (scale === "none") return score;
+  if (scale === "none" || isZero(score)) return score;
   const root = Math.sqrt(dim);
   const divided = isExact(score) && Number.isInteger(root) ? score.div(root) : toFloat(score) / root;
   return scale === "times10" ? multiply(divided, isExact(divided) ? new Big(10) : 10) : divided;

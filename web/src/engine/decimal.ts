@@ -116,13 +116,13 @@ export function local(text: string, lang: Lang): string {
   return lang === "cs" ? minus.replace(".", ",") : minus;
 }
 
-/** A share as a percentage: 33 %, 94.7 %. `decimals` as the reader needs them. */
+/** A share as a percentage: 33 %, 94.7 %, the sign on the same line. `decimals` as the reader needs them. */
 export function percent(n: Num, lang: Lang, decimals = 0): string {
   const part = new Big(toFloat(n)).times(100);
   if (part.gt(0) && part.lt(decimals === 0 ? 0.5 : 0.05)) {
-    return local(decimals === 0 ? "< 1 %" : "< 0.1 %", lang);
+    return local(decimals === 0 ? "< 1\u00a0%" : "< 0.1\u00a0%", lang);
   }
-  return `${local(part.toFixed(decimals, Big.roundHalfUp), lang)} %`;
+  return `${local(part.toFixed(decimals, Big.roundHalfUp), lang)}\u00a0%`;
 }
 
 /** Several numbers in prose: a semicolon in Czech, where the comma is taken; a comma in English. */

@@ -53,7 +53,7 @@ export function mathml(e: Expression, style: Style): Element {
       return e.sub === "" ? name : element("msub", [name, element("mn", [e.sub])]);
     }
     case "operator":
-      return element("mo", [e.sign]);
+      return element("mo", [e.sign], { form: "infix" });
     case "row":
       return element("mrow", e.items.map(inner));
     case "parens":
