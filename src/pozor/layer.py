@@ -234,14 +234,12 @@ class MultiHeadAttention:
         return LayerSteps(x, xq, xk, xv, q, k, v, out, joined, projected, y, q_offset)
 
     def _check_arrays(self) -> None:
-        for name in ("w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"):
+        biases = [name for name in ("b_q", "b_k", "b_v", "b_o") if getattr(self, name) is not None]
+        for name in ("w_q", "w_k", "w_v", "w_o", *biases):
             array = getattr(self, name)
-            if array is None and name.startswith("b_"):
-                continue
             _floating(name, array)
-            axes = 2 if name.startswith("w_") else 1
+            axes, form = (2, "(in, out)") if name.startswith("w_") else (1, "(out,)")
             if array.ndim != axes:
-                form = "(in, out)" if axes == 2 else "(out,)"
                 raise ShapeError(f"{name} must be {form}; got {tuple(array.shape)}.")
             _same_kind(name, array, "w_q", self.w_q)
 

@@ -186,8 +186,8 @@ def _like(x: Any, cos: np.ndarray, sin: np.ndarray) -> tuple[Any, Any, Any, Any]
     import torch
 
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-    table = (torch.as_tensor(t, dtype=dtype, device=x.device) for t in (cos, sin))
-    return torch, *table, x.to(dtype)
+    on_device = [torch.as_tensor(table, dtype=dtype, device=x.device) for table in (cos, sin)]
+    return torch, on_device[0], on_device[1], x.to(dtype)
 
 
 def _check_rotatable(x: Any) -> None:

@@ -132,16 +132,19 @@ def _memory(cost: "Footprint", lang: str) -> "Table":
 
     words = WORDS[lang]
     table = _table("", words["numbers"], words["size"], "GiB", "GB")
-    rows = [("scores", cost.scores, cost.scores_bytes)]
-    if cost.layers > 1:
-        rows.append(("model_scores", None, cost.model_scores_bytes))
-    rows.append(("lse", None, cost.lse_bytes))
-    if cost.kv_cache_bytes is not None:
-        rows.append(("cache", cost.kv_cache, cost.kv_cache_bytes))
-        if cost.layers > 1:
-            rows.append(("model_cache", None, cost.model_kv_cache_bytes))
-        rows += [("with", None, cost.with_matrix_bytes), ("without", None, cost.without_matrix_bytes)]
+    model = cost.layers > 1
+    rows: list[tuple[str, int | None, int | None]] = [
+        ("scores", cost.scores, cost.scores_bytes),
+        ("model_scores", None, cost.model_scores_bytes if model else None),
+        ("lse", None, cost.lse_bytes),
+        ("cache", cost.kv_cache, cost.kv_cache_bytes),
+        ("model_cache", None, cost.model_kv_cache_bytes if model else None),
+        ("with", None, cost.with_matrix_bytes),
+        ("without", None, cost.without_matrix_bytes),
+    ]
     for name, numbers, in_bytes in rows:
+        if in_bytes is None:
+            continue
         amount, unit = binary(in_bytes)
         table.add_row(
             words[name].format(layers=cost.layers),
@@ -158,10 +161,13 @@ def _operations(cost: "Footprint", lang: str) -> "Table":
 
     words = WORDS[lang]
     table = _table("", words["flop"], words["gflop"])
-    rows = [("qk", cost.score_flops), ("pv", cost.sum_flops), ("projections", cost.projection_flops)]
-    rows.append(("layer", cost.flops))
-    if cost.layers > 1:
-        rows.append(("model", cost.model_flops))
+    rows = [
+        ("qk", cost.score_flops),
+        ("pv", cost.sum_flops),
+        ("projections", cost.projection_flops),
+        ("layer", cost.flops),
+        ("model", cost.model_flops if cost.layers > 1 else None),
+    ]
     for name, count in rows:
         if count is not None:
             table.add_row(

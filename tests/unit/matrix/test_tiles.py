@@ -1,11 +1,14 @@
 """Tiles at every zoom are the reduction of the exact matrix: ragged edges, masks, heads, batches, NaN."""
 
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pozor import AttentionMap, Causal, Documents, Padding, Prefix, Window
 from pozor.backends import reference
@@ -122,6 +125,35 @@ RAGGED = [
 def test_every_tile_is_the_reduction_of_the_exact_matrix(name, q_shape, kv_shape, options):
     q, k = vectors(len(name), q_shape, kv_shape)
     check_tiles(AttentionMap(q, k, **options), *exact(q, k, **options))
+
+
+@given(
+    st.integers(0, 50), st.integers(0, 50), st.integers(1, 60), st.floats(0, 1), st.booleans(), st.integers()
+)
+@settings(max_examples=60, deadline=None)
+def test_any_mask_in_blocks_of_any_size(q_len, kv_len, block, density, sink, seed):
+    rng = np.random.default_rng(seed % 2**32)
+    q, k = rng.standard_normal((1, q_len, 3)), rng.standard_normal((1, kv_len, 3))
+    options = {"mask": rng.random((q_len, kv_len)) < density, "sink": np.array([0.3]) if sink else None}
+    made = AttentionMap(q, k, **options)
+    probs, visible = exact(q, k, **options)
+    for reduce in ("max", "mean", "share"):
+        want, count = reduced(probs, visible, block, reduce)
+        got = made.pooled(block, reduce)
+        np.testing.assert_array_equal(np.isnan(got), count == 0)
+        np.testing.assert_allclose(np.nan_to_num(got), want, rtol=0, atol=1e-6)
+    if q_len and kv_len:
+        check_tiles(made, probs, visible)
+
+
+def test_threads_see_the_same_tiles():
+    q, k = vectors(23, (2, 80, 4), (1, 8300, 4))
+    places = [(zoom, head) for zoom in (5, 6) for head in (0, 1)] * 4
+    alone, shared = AttentionMap(q, k), AttentionMap(q, k)
+    with ThreadPoolExecutor(8) as pool:
+        tiles = list(pool.map(lambda place: shared.tile(place[0], 0, 0, head=place[1]), places))
+    for (zoom, head), tile in zip(places, tiles):
+        np.testing.assert_array_equal(tile.values, alone.tile(zoom, 0, 0, head=head).values)
 
 
 def test_grouped_heads_and_batches():
