@@ -32,6 +32,7 @@ TILE_NAMES = ("value", "zoom", "row", "column", "reduce")
 MAP_BYTES = 512 << 20
 TILE_BYTES = 64 << 20
 LONGEST_BODY = 64 << 10  # bytes of a POST
+LONGEST_SEND = 60.0  # seconds; who takes no tile for so long is gone
 TILES_AT_ONCE = 32  # being computed or sent; the others wait without holding their bytes
 
 # Windows takes these from its registry, and a script of the wrong type is refused under nosniff
@@ -197,7 +198,9 @@ class TileRoute:
             if await request.is_disconnected():
                 return
             body = await self._app.in_thread(lambda: self._app.payload(request, query, packed))
-            await _response(body, "application/octet-stream", packed)(scope, receive, send)
+            answer = _response(body, "application/octet-stream", packed)
+            with anyio.move_on_after(LONGEST_SEND):
+                await _send_out(answer, send)
 
 
 class Bundle(StaticFiles):
@@ -220,6 +223,14 @@ def _json(document: Mapping[str, Any] | RecordingCard, packed: bool) -> tuple[by
 def _gzip(body: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> bytes:
     packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS, strategy=strategy)
     return packer.compress(body) + packer.flush()
+
+
+async def _send_out(answer: Response, send: Send) -> None:
+    """Send an answer and return when the reader has taken it."""
+    start = {"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": answer.body, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})  # uvicorn lets it through once the rest is out
 
 
 def _response(body: bytes, kind: str, packed: bool) -> Response:

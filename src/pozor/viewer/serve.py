@@ -98,22 +98,27 @@ def serve(start: Start) -> None:
     address = f"{start.base.address if start.base else f'http://{HOST}:{port}/'}?token={token}{fragment}"
     opens = start.open_browser and start.base is None and has_browser(os.environ)
     say(start, address, port, opens)
-    config = uvicorn.Config(
-        guard,
-        timeout_keep_alive=60,
-        log_level="error",
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-    )
     try:
-        Server(config, address if opens else None).run(sockets=[listener])
+        Server(settings(guard), address if opens else None).run(sockets=[listener])
     except KeyboardInterrupt:
         pass
     finally:
         listener.close()
     print(f"\n{WORDS[start.words]['stopped']}", flush=True)
+
+
+def settings(guard: Guard) -> uvicorn.Config:
+    """How uvicorn runs the app: silent, without sockets, trusting no header about who asks."""
+    return uvicorn.Config(
+        guard,
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=60,
+    )
 
 
 def first_map(library: Library, path: str) -> str:
