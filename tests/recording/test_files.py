@@ -1,4 +1,4 @@
-"""The folder: written whole or not at all, read only where it fits what it declares, one sentence where it does not."""
+"""The folder: written whole or not at all, read only where it fits what it declares."""
 
 import json
 import os
@@ -14,15 +14,18 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pozor
 import pytest
+
+import pozor
 from pozor.errors import DtypeError, OptionError, RecordingError, ShapeError
 from pozor.recording import tensor_file
 
 RNG = np.random.default_rng(7)
 
 
-def arrays(heads: int = 4, kv_heads: int = 2, length: int = 6, width: int = 8, dtype: Any = np.float32) -> tuple:
+def arrays(
+    heads: int = 4, kv_heads: int = 2, length: int = 6, width: int = 8, dtype: Any = np.float32
+) -> tuple:
     return tuple(RNG.standard_normal((h, length, width)).astype(dtype) for h in (heads, kv_heads, kv_heads))
 
 
@@ -116,7 +119,7 @@ def test_softcap_and_sink_are_held(tmp_path: Path) -> None:
     assert rec[0, 3].row(0).sum() < 1
 
 
-# ---- writing ------------------------------------------------------------------------------------------------
+# ---- writing ----
 
 
 def test_a_taken_name_needs_overwrite_and_the_old_recording_stays(tmp_path: Path) -> None:
@@ -135,9 +138,8 @@ def test_a_taken_name_needs_overwrite_and_the_old_recording_stays(tmp_path: Path
 def test_an_error_on_the_way_leaves_nothing(tmp_path: Path) -> None:
     from pozor.recording import write
 
-    with pytest.raises(ZeroDivisionError), write(tmp_path / "a.pozor") as writer:
-        writer.items([])
-        raise ZeroDivisionError
+    with pytest.raises(RecordingError, match="at least one item"), write(tmp_path / "a.pozor") as writer:
+        writer.finish(model="m", dtype="float32")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -167,9 +169,9 @@ def test_a_second_writer_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     from pozor.recording import write
 
     first = write(tmp_path / "a.pozor")
-    with pytest.raises(RecordingError, match="is being recorded by another run as well"), first:
-        with write(tmp_path / "a.pozor"):
-            first.items([])
+    taken = pytest.raises(RecordingError, match="is being recorded by another run as well")
+    with taken, first, write(tmp_path / "a.pozor"):
+        first.items([])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -211,7 +213,7 @@ def test_a_killed_run_leaves_nothing_that_opens_and_can_be_repeated(tmp_path: Pa
     assert [p.name for p in tmp_path.iterdir()] == ["a.pozor"]
 
 
-# ---- opening ------------------------------------------------------------------------------------------------
+# ---- opening ----
 
 
 def edited(path: Path, **changes: Any) -> None:
@@ -269,12 +271,12 @@ def test_a_missing_file(tmp_path: Path, name: str) -> None:
 def test_newer_foreign_and_absent(tmp_path: Path) -> None:
     rec = made(tmp_path / "a.pozor")
     edited(rec.path, version=2)
-    with pytest.raises(RecordingError, match="has format version 2; this pozor reads up to 1. Install a newer"):
+    with pytest.raises(RecordingError, match=r"has format version 2; this pozor reads up to 1\. Install"):
         pozor.open(rec.path)
     edited(rec.path, version=1, format="something else")
     with pytest.raises(RecordingError, match="its format must be 'pozor recording'"):
         pozor.open(rec.path)
-    with pytest.raises(RecordingError, match="is not there. Give the folder of a recording"):
+    with pytest.raises(RecordingError, match=r"is not there\. Give the folder of a recording"):
         pozor.open(tmp_path / "b.pozor")
 
 
@@ -284,7 +286,10 @@ def test_newer_foreign_and_absent(tmp_path: Path) -> None:
         ({"version": "1"}, "version must be 1; got '1'"),
         ({"version": True}, "version must be 1; got True"),
         ({"dtype": "int8"}, "dtype must be one of float64"),
-        ({"items": [{"name": "x", "tokens": -1}]}, r"a count must be a whole number from 0 to 2\*\*40; got -1"),
+        (
+            {"items": [{"name": "x", "tokens": -1}]},
+            r"a count must be a whole number from 0 to 2\*\*40; got -1",
+        ),
         ({"items": [{"name": 3, "tokens": 6}]}, "a name must be text; got 3"),
         ({"items": []}, "each layer must list 0 items; got 1"),
         ({"items": 5}, "is damaged: a field has the wrong form"),
@@ -318,7 +323,10 @@ MASK = dict.fromkeys(["window", "prefix", "documents", "key_padding"]) | {"causa
         ({"has_v_norm": True}, "must hold v_norm"),
         ({"d_model": 8}, "layer-000-self.safetensors is missing"),
         ({"items": [ROWS | {"kv_len": 7, "mask": MASK}]}, "an item of 6 tokens must have as many keys"),
-        ({"items": [ROWS | {"mask": MASK | {"q_offset": 1}}]}, "queries among them; got q_len=6, kv_len=6, q_offset=1"),
+        (
+            {"items": [ROWS | {"mask": MASK | {"q_offset": 1}}]},
+            "queries among them; got q_len=6, kv_len=6, q_offset=1",
+        ),
         ({"items": [ROWS | {"mask": {"causal": True}}]}, "mask must have exactly the fields"),
         ({"items": [ROWS | {"mask": MASK | {"window": [-1, 0]}}]}, "mask does not fit q_len=6"),
         ({"items": [ROWS | {"mask": MASK | {"window": 3}}]}, "mask must hold lists of whole numbers; got 3"),
@@ -374,7 +382,7 @@ def test_opening_allocates_nothing_for_a_declared_giant(tmp_path: Path) -> None:
     assert time.perf_counter() - begin < 1
 
 
-# ---- asking ------------------------------------------------------------------------------------------------
+# ---- asking ----
 
 
 @pytest.mark.parametrize(
@@ -398,7 +406,11 @@ def test_asking_for_what_is_not_there(tmp_path: Path, ask: Any, sentence: str) -
     [
         ({"q": np.ones((1, 2, 3, 4), np.float32)}, ShapeError, r"q must be \(heads, tokens, head_dim\)"),
         ({"q": np.ones((4, 6, 8), int)}, DtypeError, "q must be float"),
-        ({"k": np.ones((2, 6, 8))}, DtypeError, "k must be float and have q's dtype; got float64 and float32"),
+        (
+            {"k": np.ones((2, 6, 8))},
+            DtypeError,
+            "k must be float and have q's dtype; got float64 and float32",
+        ),
         ({"q": None}, DtypeError, "q must be an array; got None"),
         ({"q": np.ones((4, 3, 8), np.float32)}, OptionError, "q_offset must be given for q_len=3, kv_len=6"),
         ({"window": (-1, 0)}, OptionError, "the mask options must fit"),
