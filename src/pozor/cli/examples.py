@@ -1,5 +1,54 @@
-"""`pozor examples`."""
+"""`pozor examples`: both worked examples as one offline file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# what `web/src/examples/seal.ts` leaves in the page for the language it opens in
+AUTO = 'data-lang="auto"'
 
 
-def examples() -> None:
-    """(being built)."""
+def examples(
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The file to write, .html.")],
+    lang: Annotated[
+        str | None, typer.Option(help="cs or en: the language it opens in. Left out: the reader's browser's.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it is there.")] = False,
+) -> None:
+    """Write the two worked examples as one file that works offline, from disk or an e-mail.
+
+    \b
+    Example:
+      pozor examples -o hodina.html --lang cs
+    """
+    from pozor.errors import OptionError
+    from pozor.language import choose
+
+    page = template()
+    if lang is not None:
+        chosen = choose(lang)
+        page = page.replace('lang="en"', f'lang="{chosen}"', 1).replace(AUTO, f'data-lang="{chosen}"', 1)
+    path = Path(output)
+    try:
+        if path.is_dir():
+            raise OptionError(f"-o must be a file; {output} is a folder. Give a name such as hodina.html.")
+        if not path.parent.is_dir():
+            raise OptionError(f"-o must lie in a folder that exists; {path.parent} does not. Make it first.")
+        with path.open("w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+    except FileExistsError:
+        raise OptionError(f"-o {output} is there already. Give another name, or --overwrite.") from None
+    except PermissionError:
+        raise OptionError(f"-o {output} may not be written (no permission). Give another folder.") from None
+    print(f"{output}: {path.stat().st_size / 1000:.0f} kB, opens in any browser, offline.")
+
+
+def template() -> str:
+    """The page as `make web` built it."""
+    from pozor.errors import OptionError
+
+    built = Path(__file__).parents[1] / "viewer" / "static" / "examples.html"
+    if not built.is_file():
+        raise OptionError("the page is not in this install (viewer/static/examples.html). Run: make web")
+    return built.read_text(encoding="utf-8")
