@@ -32,7 +32,7 @@ class Running:
         self.port = self.listener.getsockname()[1]
         self.app = App(Library(folder, folder / "none"), None, static)
         guard = Guard(self.app.asgi(), TOKEN, self.port)
-        self.server = serve.Server(serve.settings(guard), None)
+        self.server = serve.Server(serve.settings(guard), lambda: None)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
         while not self.server.started:
@@ -292,24 +292,20 @@ def test_the_line_for_ssh(connection: str, command: str | None) -> None:
     assert serve.ssh_command(connection, 8765, "jan") == command
 
 
-def test_the_browser_opens_once_the_server_listens(
-    folder: Path, static: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = threading.Event()
-
-    def open_browser(address: str) -> bool:
-        with socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1].split("/")[0]))):
-            opened.set()
-        return True
-
-    monkeypatch.setattr("webbrowser.open", open_browser)
+def test_it_says_so_once_the_server_listens(folder: Path, static: Path) -> None:
     with serve.listen(0) as listener:
         port = listener.getsockname()[1]
+        said = threading.Event()
+
+        def listening() -> None:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                said.set()
+
         guard = Guard(App(Library(folder), None, static).asgi(), TOKEN, port)
-        server = serve.Server(serve.settings(guard), f"http://127.0.0.1:{port}/")
+        server = serve.Server(serve.settings(guard), listening)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        assert opened.wait(10)
+        assert said.wait(10)
         server.should_exit = True
         thread.join(10)
         assert not thread.is_alive()

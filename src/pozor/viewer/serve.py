@@ -7,7 +7,8 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,18 +57,16 @@ class Start:
 
 
 class Server(uvicorn.Server):
-    """A server that opens the browser when it listens and does not wait for anybody when it stops."""
+    """A server that says when it listens, and does not wait for anybody when it stops."""
 
-    def __init__(self, config: uvicorn.Config, address: str | None) -> None:
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
-        self._address = address
+        self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then open the browser."""
+        """Listen, then say so."""
         await super().startup(sockets)
-        if self._address is not None:
-            # some systems wait until the browser ends
-            threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
+        self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop at once: an answer nobody will read is not worth a second."""
@@ -97,13 +96,14 @@ def serve(start: Start) -> None:
     guard = Guard(App(library, start.lang).asgi(), token, port, start.base)
     address = f"{start.base.address if start.base else f'http://{HOST}:{port}/'}?token={token}{fragment}"
     opens = start.open_browser and start.base is None and has_browser(os.environ)
-    say(start, address, port, opens)
-    try:
-        Server(settings(guard), address if opens else None).run(sockets=[listener])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listener.close()
+
+    def listening() -> None:
+        say(start, address, port, opens)
+        if opens:  # beside the server, because some systems wait until the browser ends
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    with listener, suppress(KeyboardInterrupt):
+        Server(settings(guard), listening).run(sockets=[listener])
     print(f"\n{WORDS[start.words]['stopped']}", flush=True)
 
 
