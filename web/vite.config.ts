@@ -2,7 +2,7 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 import { viteSingleFile } from "vite-plugin-singlefile";
-import { seal } from "./src/examples/seal";
+import { seal } from "./src/examples/seal.ts";
 
 const bundle = "../src/pozor/viewer/static";
 

@@ -1,9 +1,9 @@
 // From a state to every number of the line, left to right: Q = x W_Q … result = concat W_O + x.
 import Big from "big.js";
-import { at, id, PER_HEAD, type Address, type Stage } from "./address";
-import { add, isExact, isZero, multiply, ONE, toFloat, ZERO, type Num } from "./decimal";
-import { recipe, type Recipe } from "./recipe";
-import { headDim, WIDTH, type Kind, type State } from "./state";
+import { at, id, PER_HEAD, type Address, type Stage } from "./address.ts";
+import { add, isExact, isZero, multiply, ONE, toFloat, ZERO, type Num } from "./decimal.ts";
+import { recipe, type Recipe } from "./recipe.ts";
+import { headDim, WIDTH, type Kind, type State } from "./state.ts";
 
 export interface Cell {
   readonly value: Num;

@@ -1,8 +1,8 @@
 // Every change a learner can make, as a function from a state to the next state or to the rule it breaks.
-import { id, parseId, PER_HEAD, type Address } from "./address";
-import { LINE, shape } from "./compute";
-import { parse, plainText, type NumberFault } from "./decimal";
-import { BY_WORD, data, FEWEST, LONGEST, MOST, WIDTH, type Scale, type State, type Table } from "./state";
+import { id, parseId, PER_HEAD, type Address } from "./address.ts";
+import { LINE, shape } from "./compute.ts";
+import { parse, plainText, type NumberFault } from "./decimal.ts";
+import { BY_WORD, data, FEWEST, LONGEST, MOST, WIDTH, type Scale, type State, type Table } from "./state.ts";
 
 export type Fault =
   | { rule: NumberFault }

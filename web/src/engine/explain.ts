@@ -1,7 +1,7 @@
 // Where a number comes from, term by term: chunks of a formula that may break between lines.
-import { at, type Address } from "./address";
-import { add, isExact, isRounded, multiply, toFloat, type Num } from "./decimal";
-import { cell, largest, value, type Working } from "./compute";
+import { at, type Address } from "./address.ts";
+import { add, isExact, isRounded, multiply, toFloat, type Num } from "./decimal.ts";
+import { cell, largest, value, type Working } from "./compute.ts";
 import {
   factor,
   fraction,
@@ -13,8 +13,8 @@ import {
   symbol,
   type Expression,
   type Style,
-} from "./expression";
-import { recipe, type Pair, type Recipe } from "./recipe";
+} from "./expression.ts";
+import { recipe, type Pair, type Recipe } from "./recipe.ts";
 import Big from "big.js";
 
 export interface Explanation {

@@ -1,5 +1,5 @@
 // A formula as a small tree, and its three renderings: MathML (as a tree of elements), LaTeX, plain text.
-import { show, toFloat, type Digits, type Lang, type Num } from "./decimal";
+import { show, toFloat, type Digits, type Lang, type Num } from "./decimal.ts";
 
 export type Expression =
   | { form: "number"; value: Num }

@@ -1,10 +1,10 @@
 // What a learner who compares with a text will stumble over, found where it happens. Words are the page's.
 import Big from "big.js";
-import { at, type Address } from "./address";
-import { addresses, cell, compute, value, type Working } from "./compute";
-import { isRounded, show, toFloat, type Digits, type Num } from "./decimal";
-import { setScale } from "./edit";
-import { recipe } from "./recipe";
+import { at, type Address } from "./address.ts";
+import { addresses, cell, compute, value, type Working } from "./compute.ts";
+import { isRounded, show, toFloat, type Digits, type Num } from "./decimal.ts";
+import { setScale } from "./edit.ts";
+import { recipe } from "./recipe.ts";
 
 export type Note =
   | { note: "sumOfRounded"; shown: readonly string[]; sum: string; true: Num } // .309 + .297 + .395 = 1.001

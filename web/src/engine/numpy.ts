@@ -1,7 +1,7 @@
 // The state as a program that runs with NumPy alone and prints the same numbers. Code has the decimal point.
-import { parseId, PER_HEAD, type Address, type Stage } from "./address";
-import { compute, floats } from "./compute";
-import { headDim, type State, type Table } from "./state";
+import { parseId, PER_HEAD, type Address, type Stage } from "./address.ts";
+import { compute, floats } from "./compute.ts";
+import { headDim, type State, type Table } from "./state.ts";
 
 export interface Remarks {
   readonly edited: string; // "edited by hand"

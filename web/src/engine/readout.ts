@@ -1,7 +1,7 @@
 // What a row of weights says in words: looks mainly at …, at all equally, only at one, at nothing.
-import { at } from "./address";
-import { toFloat, type Num } from "./decimal";
-import { value, type Working } from "./compute";
+import { at } from "./address.ts";
+import { toFloat, type Num } from "./decimal.ts";
+import { value, type Working } from "./compute.ts";
 
 export const LOOKS = 0.05; // a key with a larger share is looked at
 const EQUAL = 1e-9; // shares that differ by less are the same

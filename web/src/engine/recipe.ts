@@ -1,6 +1,6 @@
 // How each number follows from numbers left of it. Computing, hairlines and explanations all read this one table.
-import { at, type Address, type Stage } from "./address";
-import { headDim, WIDTH, type Scale, type State } from "./state";
+import { at, type Address, type Stage } from "./address.ts";
+import { headDim, WIDTH, type Scale, type State } from "./state.ts";
 
 export type Pair = readonly [Address, Address];
 

@@ -1,8 +1,8 @@
 // The same working for other readers: LaTeX of one number or of a whole row.
-import type { Address } from "./address";
-import type { Working } from "./compute";
-import { explain, rowAddresses } from "./explain";
-import { latex, text, type Style } from "./expression";
+import type { Address } from "./address.ts";
+import type { Working } from "./compute.ts";
+import { explain, rowAddresses } from "./explain.ts";
+import { latex, text, type Style } from "./expression.ts";
 
 export function latexOf(working: Working, a: Address, style: Style): string {
   const { chunks } = explain(working, a, style);

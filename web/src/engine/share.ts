@@ -1,7 +1,7 @@
 // A state as the part of an address after `?` (what differs from the original, readable) and as a JSON file.
 // Both ways in judge everything they read: the first thing that is wrong is named, nothing is guessed.
-import { id, parseId, type Address } from "./address";
-import { isMiddle, readNumber } from "./edit";
+import { id, parseId, type Address } from "./address.ts";
+import { isMiddle, readNumber } from "./edit.ts";
 import {
   BY_WORD,
   data,
@@ -16,8 +16,8 @@ import {
   type State,
   type Table,
   type Word,
-} from "./state";
-import type { Stage } from "./address";
+} from "./state.ts";
+import type { Stage } from "./address.ts";
 
 export const VERSION = 1;
 export const LARGEST_FILE = 100_000; // characters; the largest true one has under 10,000

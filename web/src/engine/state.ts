@@ -1,6 +1,6 @@
 // What a learner can change, as one immutable value: words, given numbers, options, numbers edited in the middle.
-import { PAPER, PUB, type ExampleData } from "./data";
-import type { Stage } from "./address";
+import { PAPER, PUB, type ExampleData } from "./data.ts";
+import type { Stage } from "./address.ts";
 
 export type Kind = "paper" | "pub";
 export type Scale = "sqrt" | "none" | "times10"; // ÷ √head_dim · nothing · 10 times the divided scores

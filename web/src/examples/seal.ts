@@ -1,6 +1,6 @@
 // The last step of building the single file: its numbers without scripts, and a policy under which it can ask for nothing.
 import type { Plugin } from "vite";
-import { staticTables } from "./static";
+import { staticTables } from "./static.ts";
 
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:";
 

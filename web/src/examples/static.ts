@@ -1,8 +1,8 @@
 // The numbers of the examples as plain tables, for a reader whose browser runs no scripts. Made when the page is built.
-import type { Stage } from "../engine/address";
-import { addresses, compute, value } from "../engine/compute";
-import { show, type Lang } from "../engine/decimal";
-import { data, initial, type Kind } from "../engine/state";
+import type { Stage } from "../engine/address.ts";
+import { addresses, compute, value } from "../engine/compute.ts";
+import { show, type Lang } from "../engine/decimal.ts";
+import { data, initial, type Kind } from "../engine/state.ts";
 
 const SHOWN: Readonly<Record<Kind, readonly Stage[]>> = {
   paper: ["x", "w_q", "w_k", "w_v", "q", "k", "v", "scores", "scaled", "exps", "probs", "out", "w_o", "result"],
