@@ -35,14 +35,14 @@ export function moreIsDarker(name: ScaleName, theme: Theme): boolean {
 }
 
 /** Black or white, whichever can be read on the colour (WCAG contrast). */
-export function readable(background: string): "#ffffff" | "#1d1f23" {
+export function readable(background: string): "#ffffff" | "#000000" {
   const { r, g, b } = rgb(background);
   const linear = [r, g, b].map((c) => {
     const s = c / 255;
     return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
   });
   const luminance = 0.2126 * (linear[0] ?? 0) + 0.7152 * (linear[1] ?? 0) + 0.0722 * (linear[2] ?? 0);
-  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / (0.0137 + 0.05) ? "#ffffff" : "#1d1f23";
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? "#ffffff" : "#000000"; // ink would leave mid greys below 4.5
 }
 
 function interpolator(name: ScaleName, theme: Theme): (t: number) => string {
