@@ -152,7 +152,8 @@ def softmax(voice: Voice, steps: list[Softmax]) -> list[Block]:
     shown = voice.keys(step.probs, step.visible, step.focus)
     blocks.append(_softmax_table(voice, step, shown))
     named = shown if step.focus is None else [step.focus]
-    blocks.append(Equations(tuple(_fraction(voice, step, i) for i in named if step.visible[i])))
+    fractions = tuple(_fraction(voice, step, i) for i in named if step.visible[i])
+    blocks += [Equations(fractions)] if fractions else []
     return blocks + _softmax_notes(voice, step, shown)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pozor.working.records import Number
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 LONGEST = 17
+WIDE = Context(prec=1500)  # holds every float64 and every product of exact decimals
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,15 @@ class Numbers:
             if whole != 0 and not -LONGEST <= whole.adjusted() <= LONGEST:
                 return self._scientific(whole, len(whole.as_tuple().digits))
             return Written(self._spell(_plain(whole)), not long)
-        rounded = whole.quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP)
+        rounded = whole.quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP, WIDE)
         if (whole != 0 and rounded == 0) or abs(whole) >= 10**7:
             return self._scientific(whole, max(1, min(self.digits, 3)))
         exact = rounded == whole
         if places is None:
             return Written(self._spell(_plain(rounded) if exact else f"{rounded:f}"), exact)
-        return Written(self._spell(f"{whole.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"), exact)
+        return Written(
+            self._spell(f"{whole.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, WIDE):f}"), exact
+        )
 
     def places(self, values: "np.ndarray | list[Number]") -> int | None:
         """The decimals a column of these numbers needs, so that their marks stand under each other."""
@@ -63,7 +66,7 @@ class Numbers:
         needed = 0
         for value in values:
             if math.isfinite(value):
-                rounded = shortest(value).quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP)
+                rounded = shortest(value).quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP, WIDE)
                 exponent = rounded.normalize().as_tuple().exponent
                 exact = rounded == shortest(value)
                 needed = max(needed, self.digits if not exact else -min(int(exponent), 0))

@@ -257,8 +257,9 @@ def _check_call(own: OwnArrays) -> None:
 
         x = floats.pop("x")
         kv_heads = own.num_kv_heads or own.num_heads
-        if "w_o" not in floats and own.num_heads > 0 and floats["w_v"].shape[1] % kv_heads == 0:
-            floats["w_o"] = np.eye(floats["w_v"].shape[1] // kv_heads * own.num_heads)
+        # a layer has a w_o; where the heads do not fit it complains before it looks at this one
+        fits = own.num_heads > 0 and kv_heads > 0
+        floats.setdefault("w_o", np.eye(floats["w_v"].shape[1] // kv_heads * own.num_heads if fits else 1))
         layer = MultiHeadAttention(
             **floats, num_heads=own.num_heads, num_kv_heads=own.num_kv_heads, residual=own.residual
         )
