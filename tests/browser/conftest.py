@@ -1,12 +1,17 @@
 """One Chromium for all browser tests; each test opens contexts of its own in it."""
 
 import os
+import shutil
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-CHROMIUM = os.environ.get("POZOR_CHROMIUM", "/usr/bin/chromium")
+sys.path.insert(0, str(Path(__file__).parent))  # helpers of this room
+
+CHROMIUM = os.environ.get("POZOR_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="session")

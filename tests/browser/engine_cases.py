@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 import pozor
 
 TARGET = Path(__file__).parents[2] / "web" / "tests" / "engine_cases.json"
@@ -50,7 +51,9 @@ def decimal(random: np.random.Generator) -> str:
     """A decimal of at most two places, often 0."""
     if random.random() < 0.2:
         return "0"
-    return np.format_float_positional(round(float(random.uniform(-2, 2)), int(random.integers(0, 3))), trim="-")
+    return np.format_float_positional(
+        round(float(random.uniform(-2, 2)), int(random.integers(0, 3))), trim="-"
+    )
 
 
 def edit(random: np.random.Generator, state: dict[str, Any], sort: int) -> None:

@@ -6,13 +6,11 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
-from support import assert_close
-
-sys.path.insert(0, str(Path(__file__).parent))
 from engine_cases import TARGET, cases
+
+from support import assert_close
 
 
 def test_the_cases_the_engine_is_tested_with_are_what_the_reference_gives() -> None:
