@@ -1,6 +1,6 @@
 """The page's own engine answers to Python: its cases and its data are those of this package.
 
-`web/tests/engine_cases.test.ts` compares the engine with the cases; here the cases are compared with the reference.
+`web/tests/engine_cases.test.ts` compares the engine with the cases; here the cases answer to the reference.
 """
 
 import json
