@@ -63,7 +63,7 @@ def test_probs_equal_the_models_own(tmp_path: Path, kind: str, implementation: s
 def test_a_padded_batch_is_one_item_a_sequence(
     tmp_path: Path, kind: str, implementation: str, left: bool
 ) -> None:
-    """CASE-11, CASE-50: padding is cut off, valid rows are those of the sequence alone, empty rows harm none."""
+    """CASE-11, CASE-50: padding is cut off, valid rows are the sequence's own, empty rows harm none."""
     inputs = padded(10, 6, left=left)
     model = tiny(kind, implementation)
     rec, _ = recorded(model, tmp_path / "a.pozor", **inputs)
@@ -100,7 +100,7 @@ def test_a_window_counts_the_token_itself(tmp_path: Path, window: int) -> None:
 
 
 def test_packed_documents_are_what_the_model_saw(tmp_path: Path) -> None:
-    """CASE-49: positions that begin anew pack two documents; with an all-ones mask transformers lets them leak."""
+    """CASE-49: positions that begin anew are a second document; an all-ones mask lets it leak."""
     positions = torch.tensor([[0, 1, 2, 0, 1]])
     model = tiny("llama")
     inputs = {"input_ids": ids(5), "position_ids": positions, "use_cache": False}

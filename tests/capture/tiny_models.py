@@ -1,4 +1,4 @@
-"""Tiny models with random weights, one of each kind of attention; built from their config, nothing is loaded."""
+"""Tiny models with random weights, one of each kind of attention; nothing is loaded."""
 
 from typing import Any
 
