@@ -24,8 +24,8 @@ def assert_close(
     """got agrees with want in shape and dtype, in where it is not finite, and within the tolerance.
 
     plain: what a straightforward computation in got's dtype gives; the tolerance is then
-    2 · max|plain - want| + one rounding of got's dtype. ulps: that many roundings of got's dtype at the largest
-    value. Neither: equal to 1e-12 of the largest value in float64, 1e-6 in float32. dtype: the name of got's;
+    2 · max|plain - want| + one rounding of got's dtype. ulps: that many roundings of it at the largest value.
+    Neither: equal to 1e-12 of the largest value in float64, 1e-6 in float32. dtype: the name of got's;
     want's if left out, "" for any.
     """
     got_dtype = str(getattr(got, "dtype", "")).removeprefix("torch.")

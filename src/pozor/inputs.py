@@ -226,10 +226,8 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
             )
     full = {name: (1,) * (4 - len(shape)) + shape for name, shape in shapes.items()}
     for name, shape in full.items():
-        for axis, length in (
-            ("v_head_dim" if name == "v" else "head_dim", shape[3]),
-            ("num_heads", shape[1]),
-        ):
+        dim = "v_head_dim" if name == "v" else "head_dim"
+        for axis, length in ((dim, shape[3]), ("num_heads" if name == "q" else "num_kv_heads", shape[1])):
             if length == 0:
                 raise ShapeError(f"{axis} must be 1 or more; got 0 in {name} {shapes[name]}.")
     q, k, v = full["q"], full["k"], full.get("v")

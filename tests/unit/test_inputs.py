@@ -17,8 +17,8 @@ def call(q=X, k=X, v=X, **options):
 
 WRONG = [
     # axes
-    ({"q": np.ones(3)}, pozor.ShapeError, r"q must have 2, 3 or 4 axes: .*; got 1 in \(3,\)"),
-    ({"k": np.ones((1, 1, 1, 2, 3))}, pozor.ShapeError, "k must have 2, 3 or 4 axes.*got 5"),
+    ({"q": np.ones(3, np.float32)}, pozor.ShapeError, r"q must have 2, 3 or 4 axes: .*; got 1 in \(3,\)"),
+    ({"k": np.ones((1, 1, 1, 2, 3), np.float32)}, pozor.ShapeError, "k must have 2, 3 or 4 axes.*got 5"),
     (
         {"k": X[..., :5]},
         pozor.ShapeError,
@@ -241,9 +241,7 @@ def test_merge_refuses_what_it_cannot_join():
     out, lse = np.zeros((2, 3)), np.zeros(2)
     with pytest.raises(pozor.OptionError, match="parts must hold one"):
         pozor.merge([])
-    with pytest.raises(
-        pozor.DtypeError, match=r"parts must be pairs \(out, lse\) of arrays of one kind; part 1 is not"
-    ):
+    with pytest.raises(pozor.DtypeError, match=r"parts must be pairs \(out, lse\) .*; part 1 is not"):
         pozor.merge([(out, lse), (out, torch.zeros(2))])
     with pytest.raises(pozor.ShapeError, match=r"got \(2, 3\) and \(3,\) in part 1"):
         pozor.merge([(out, lse), (out, np.zeros(3))])

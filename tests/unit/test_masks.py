@@ -155,7 +155,7 @@ def test_a_callable_gets_tensors_where_q_is_a_tensor():
         (
             lambda: Window(0, True),
             pozor.DtypeError,
-            "right must be a whole number of tokens or None .*; got True",
+            "right must be a whole number of tokens.*; got True",
         ),
         (lambda: Sinks(2.5), pozor.DtypeError, "n must be a whole number of tokens; got 2.5"),
         (lambda: Prefix([1.5]), pozor.DtypeError, r"Prefix\(n\) must be integers; got float64"),
@@ -166,7 +166,7 @@ def test_a_callable_gets_tensors_where_q_is_a_tensor():
         (
             lambda: Padding(np.ones((1, 1, 1), bool)),
             pozor.ShapeError,
-            r"Padding takes bool \(batch, kv_len\)",
+            "Padding takes bool",
         ),
         (lambda: Documents(["a"]), pozor.DtypeError, r"Documents\(q_ids\) must be integers"),
         (lambda: Documents(3), pozor.ShapeError, r"q_ids must be \(tokens,\) or \(batch, tokens\)"),
@@ -185,7 +185,7 @@ def test_wrong_masks(make, kind, words):
         (Documents(np.zeros(Q_LEN, int)), r"Documents\(kv_ids\) must cover kv_len=11 tokens; got 6"),
         (
             Documents(np.zeros(5, int), np.zeros(11, int)),
-            r"Documents\(q_ids\) must cover q_len=6 tokens; got 5",
+            "must cover q_len=6 tokens; got 5",
         ),
         (Prefix([1, 2, 3]), r"Prefix\(n\) must hold one entry a sequence; got 3 for batch 2"),
         (Causal() & Padding([1, 2, 3]), "Padding lengths must hold one entry"),

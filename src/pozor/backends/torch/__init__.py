@@ -134,9 +134,8 @@ class _Rows(torch.autograd.Function):
             for chunk in _chunks(problem, ctx.finite):
                 here = (chunk.b, chunk.heads, chunk.rows)
                 leaves = [None if x is None else x.detach() for x in chunk.pieces()]
-                wanted = [
-                    leaf.requires_grad_() for leaf, need in zip(leaves, needed) if need and leaf is not None
-                ]
+                asked = [leaf for leaf, need in zip(leaves, needed) if need and leaf is not None]
+                wanted = [leaf.requires_grad_() for leaf in asked]
                 with torch.enable_grad():
                     found = chunk.attend(*leaves)
                 grads = iter(

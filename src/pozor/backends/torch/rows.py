@@ -22,6 +22,7 @@ def head_panels(problem: Problem) -> list[slice]:
 
 
 def cells_of(problem: Problem) -> int:
+    """How many cells one chunk may have on this device."""
     return CELLS.get(problem.q.device.type, CELLS["cpu"])
 
 
@@ -54,7 +55,7 @@ class Chunk:
         self.kv_heads = slice(heads.start // group, (heads.stop - 1) // group + 1)
 
     def pieces(self) -> tuple[Any, Any, Any, Any, Any]:
-        """What the chunk takes of q, k, v, bias and sink, in the compute dtype; keys of all spans side by side."""
+        """What the chunk takes of q, k, v, bias and sink, in the compute dtype; spans side by side."""
         problem = self.problem
         q = problem.q[self.b, self.heads, self.rows].to(self.wide)
         sink = None if problem.sink is None else problem.sink[self.heads].to(self.wide)
