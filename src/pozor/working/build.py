@@ -1,6 +1,7 @@
 """From what is given to the steps of the working. Follows the formula; knows no language and no digits."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from pozor.working.records import (
     HeadPart,
     Join,
     Mask,
+    Number,
     Output,
     Projection,
     Reading,
@@ -139,8 +141,9 @@ def _softmax(start: Start, mask: Mask, sink: float | None) -> Softmax:
     logits = exact.floats(mask.logits)
     count, focus = len(logits), mask.focus
     seen = np.flatnonzero(mask.visible)
-    tops = [mask.logits[seen[np.argmax(logits[seen])]]] if len(seen) else []
-    row_max = max(tops + ([] if sink is None else [sink]), default=-math.inf)
+    given: Any = mask.logits  # decimals or float64
+    tops: list[Number] = [given[seen[np.argmax(logits[seen])]]] if len(seen) else []
+    row_max: Number = max(tops + ([] if sink is None else [sink]), default=-math.inf)
     if float(row_max) == -math.inf:
         zeros, hidden = frozen(np.zeros(count)), frozen(np.full(count, -math.inf))
         return Softmax(

@@ -28,11 +28,12 @@ from pozor.working.document import (
     Table,
     Times,
 )
-from pozor.working.numbers import shortest
+from pozor.working.numbers import LONGEST, shortest
 from pozor.working.records import Dot, Label, Mask, Number, Reading, Scores, Softmax, WeightedSum
 from pozor.working.voice import LARGEST_KEYS, WHOLE_ROW, WHOLE_SUM, WHOLE_VECTOR, Voice
 from pozor.working.words import WORDS
 
+HALF = Decimal("0.5")
 CLOSE = Decimal("0.03")  # of a unit of the last digit: nearer than this to the half is a close call
 SATURATED = 0.99
 MAIN = 1 / 3  # below this share of its attention a query does not look mainly there
@@ -265,26 +266,30 @@ def _close_calls(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
     exps = step.shifted if step.plain is None else step.plain
     logits = np.asarray(step.logits)
     cases: list[Inlines] = []
-    fine = voice.finer(digits + 3)
     seen = [i for i in shown if step.visible[i]]
     for values, is_exp in ((exps, True), (step.probs, False)):
         for i in seen:
             whole = shortest(float(values[i]))
             part = (abs(whole) * 10**digits) % 1
-            if (
-                not 0 < abs(part - Decimal("0.5")) < CLOSE
-                or whole >= 1000
-                or whole < Decimal(1).scaleb(-digits)
-            ):
+            if not 0 < abs(part - HALF) < CLOSE or whole >= 1000 or whole < Decimal(1).scaleb(-digits):
                 continue
             name: tuple[Inline, ...] = ()
             if is_exp:
                 exponent = step.taken_off[i] if step.plain is None else logits[i]
                 name = (Call("exp", voice.num(exponent)), Plain(f" {voice.about} "))
-            case = (*name, fine.num(values[i]), Plain(" → "), voice.num(values[i]))
+            case = (*name, _beyond_the_half(voice, whole), Plain(" → "), voice.num(values[i]))
             if case not in cases:
                 cases.append(case)
     return [voice.note("close_call", cases=voice.joined(cases[:3], "; "))] if cases else []
+
+
+def _beyond_the_half(voice: Voice, whole: Decimal) -> Num:
+    """As many digits as it takes to see on which side of the half a number lies."""
+    digits = voice.numbers.digits or 1
+    more = digits + 3
+    while more < LONGEST and (abs(whole).quantize(Decimal(1).scaleb(-more)) * 10**digits) % 1 == HALF:
+        more += 1
+    return voice.finer(more).num(whole)
 
 
 def reading(voice: Voice, steps: list[Reading]) -> list[Block]:
@@ -308,7 +313,7 @@ def reading(voice: Voice, steps: list[Reading]) -> list[Block]:
         return [*blocks, voice.para("looks_equally", "reading", query=step.query, count=count, share=share)]
     main = [i for i in seen if math.isclose(probs[i], probs[seen[0]], rel_tol=1e-9)]
     first = seen if len(seen) <= WHOLE_ROW // 2 else seen[: LARGEST_KEYS // 2]
-    shares = [
+    shares: list[Inlines] = [
         (*voice.inlines(step.keys[i]), Plain(f" {voice.numbers.percent(float(probs[i]))}")) for i in first
     ]
     if len(first) < len(seen):

@@ -175,8 +175,11 @@ def _equation(row: Equation) -> str:
 
 def _side(side: Side) -> list[str]:
     first, *others = side.terms
-    terms = [f"<mo>{side.relation}</mo>{mathml(first)}", *(f"<mo>+</mo>{_factor(term)}" for term in others)]
-    return [_math(term) for term in terms]
+    terms = [
+        f"<mo>{side.relation}</mo>{mathml(first)}",
+        *(f'<mo form="infix">+</mo>{_factor(term)}' for term in others),
+    ]
+    return [f'<math displaystyle="true">{term}</math>' for term in terms]
 
 
 def _table(table: Table, lang: str) -> str:

@@ -94,7 +94,7 @@ def recording(source: Recording, asked: Asked) -> Given:
 def layer(source: MultiHeadAttention, x: Any, asked: Asked) -> Given:
     """A layer and its input, from x to what it gives back; in float64 whatever dtype the weights have."""
     rows = _input(x, source.d_model)
-    numbers = {
+    numbers: dict[str, Any] = {
         name: None if (array := getattr(source, name)) is None else _double(to_numpy(array))
         for name in ARRAYS
     }

@@ -90,7 +90,9 @@ def _npz(path: Path) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > MOST_BYTES:
-            raise OptionError(f"{path.name} must unpack to at most 1 GiB; it would be {size:,} bytes.")
+            raise OptionError(
+                f"{path.name} must unpack to at most {MOST_BYTES:,} bytes; it would be {size:,}."
+            )
         with np.load(path, allow_pickle=False) as held:
             loaded = {name: held[name] for name in held.files}
     except (ValueError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
@@ -251,7 +253,7 @@ def _mask(value: Any, shape: tuple[int, int]) -> np.ndarray | None:
 
 def _check_call(own: OwnArrays) -> None:
     """The shapes fit each other, by the same words as in a call of the layer or of attention."""
-    floats = {name: exact.floats(array) for name, array in own.arrays.items()}
+    floats: dict[str, Any] = {name: exact.floats(array) for name, array in own.arrays.items()}
     if "x" in floats:
         from pozor.layer import MultiHeadAttention
 

@@ -127,7 +127,9 @@ def own_arrays(source: OwnArrays, asked: Asked, labels: tuple[Label, ...] | None
         by_head = [None if a is None else dict(enumerate(a)) for a in (q, k, v)]
         return Given(start, seen, None, *by_head, bias=row_bias, sink=sinks)
     weights = {n: arrays.get(n) for n in ("w_o", "b_q", "b_k", "b_v", "b_o")}
-    projections = Projections(x, w_q, arrays["w_k"], w_v, **weights, residual=source.residual)
+    projections = Projections(
+        *(arrays[name] for name in ("x", "w_q", "w_k", "w_v")), **weights, residual=source.residual
+    )
     return Given(start, seen, projections, bias=row_bias, sink=sinks)
 
 
