@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULTS, parseAddress, writeAddress, type MapAddress } from "../src/model/mapAddress";
-import { pieces } from "../src/model/pieces";
+import { joined, pieces } from "../src/model/pieces";
 import { ranked, readout } from "../src/model/readout";
 import { parse } from "../src/model/route.svelte";
 
@@ -89,6 +89,20 @@ describe("pieces", () => {
       ["💩", false],
       ["⟨92 A9⟩", true],
       ["!", false],
+    ]);
+  });
+  it("shows a piece within its word", () => {
+    const item = {
+      text: "Švejk se usmál.",
+      tokens: [token("Šv", 0, 2), token("ejk", 2, 5), token(" se", 5, 8), token(" us", 8, 11), token("mál", 11, 14), token(".", 14, 15)],
+    };
+    expect(joined(item).map(({ before, own, after }) => [before, own, after])).toEqual([
+      ["", "Šv", "ejk"],
+      ["Šv", "ejk", ""],
+      ["", " se", ""],
+      ["", " us", "mál"],
+      ["us", "mál", ""],
+      ["", ".", ""],
     ]);
   });
 });

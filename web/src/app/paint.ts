@@ -5,8 +5,8 @@ import type { Theme } from "../model/theme.svelte";
 
 const read = new Map<string, string>();
 
-/** A colour token of theme.css, for example colourOf("dark", "ink"). `now` must be the appearance in force. */
-export function colourOf(now: Theme, token: string): string {
+/** A token of theme.css, for example tokenOf("dark", "ink"). `now` must be the appearance in force. */
+export function tokenOf(now: Theme, token: string): string {
   const name = `${now} ${token}`;
   const known = read.get(name);
   if (known !== undefined) return known;

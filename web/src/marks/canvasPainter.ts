@@ -2,6 +2,7 @@
 import { HIDDEN, NOT_A_NUMBER, OUTSIDE, type Tile } from "../read/tile";
 import { TILE } from "../scales/tileGrid";
 import { place } from "../scales/transfer";
+import { fit } from "./fit";
 import type { Paint, Painter, Placed, Rgb } from "./painter";
 
 interface Held {
@@ -35,8 +36,7 @@ export function canvasPainter(): Painter {
     drop: (name) => void held.delete(name),
     resize(width, height, newRatio): void {
       ratio = newRatio;
-      canvas.width = Math.max(1, Math.round(width * ratio));
-      canvas.height = Math.max(1, Math.round(height * ratio));
+      fit(canvas, width, height, ratio);
     },
     draw(tiles: readonly Placed[], paint: Paint): void {
       if (pen === null) return;

@@ -19,7 +19,7 @@ export interface Overlay {
   font: string;
 }
 
-export const NUMBERS_FROM = 40; // CSS pixels a cell
+export const NUMBERS_FROM = 50; // CSS pixels a cell
 
 export function drawOverlay(pen: CanvasRenderingContext2D, ratio: number, overlay: Overlay): void {
   const { window } = overlay;
@@ -98,12 +98,15 @@ function drawLock(pen: CanvasRenderingContext2D, overlay: Overlay): void {
     strokeAround(pen, box(overlay, { query: null, key }));
     pen.setLineDash([]);
   }
-  pen.strokeStyle = "#1d1f23";
-  pen.lineWidth = 6;
-  strokeAround(pen, frame);
-  pen.strokeStyle = "#ffffff";
-  pen.lineWidth = 2.5;
-  strokeAround(pen, frame);
+  // outside the frame, so that what is locked stays visible; white and ink, so that it shows on any colour
+  for (const [color, out] of [
+    ["#1d1f23", 3],
+    ["#ffffff", 1],
+  ] as const) {
+    pen.strokeStyle = color;
+    pen.lineWidth = 2;
+    pen.strokeRect(frame.x - out, frame.y - out, frame.w + 2 * out, frame.h + 2 * out);
+  }
 }
 
 function strokeAround(pen: CanvasRenderingContext2D, { x, y, w, h }: Box): void {

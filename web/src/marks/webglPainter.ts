@@ -9,6 +9,7 @@ import {
 } from "twgl.js";
 import type { Tile } from "../read/tile";
 import { TILE } from "../scales/tileGrid";
+import { fit } from "./fit";
 import type { Paint, Painter, Placed, Rgb } from "./painter";
 
 const VERTEX = `#version 300 es
@@ -108,8 +109,7 @@ export function webglPainter(lost: () => void): Painter | null {
     drop,
     resize(width, height, ratio): void {
       size = { width, height, ratio };
-      canvas.width = Math.max(1, Math.round(width * ratio));
-      canvas.height = Math.max(1, Math.round(height * ratio));
+      fit(canvas, width, height, ratio);
     },
     draw(tiles: readonly Placed[], paint: Paint): void {
       gl.viewport(0, 0, canvas.width, canvas.height);

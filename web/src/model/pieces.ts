@@ -27,3 +27,31 @@ export function pieces({ text, tokens }: Pick<ItemDocument, "text" | "tokens">):
   if (at < text.length) result.push({ token: null, text: text.slice(at), outside: false, before: "" });
   return result;
 }
+
+/** A token as part of its word: Švejk may be four tokens, and each is shown within the whole. */
+export interface Joined {
+  before: string;
+  own: string; // as the token is, with the space before a word
+  after: string;
+  inText: boolean; // false: the token is not in the text, so the text does not show where words begin
+}
+
+const WORD_END = /[\p{L}\p{N}\p{M}]+$/u;
+const WORD_START = /^[\p{L}\p{N}\p{M}]+/u;
+const LONGEST_WORD = 40; // UTF-16 units looked at on either side
+
+export function joined({ text, tokens }: Pick<ItemDocument, "text" | "tokens">): Joined[] {
+  return tokens.map((token) => {
+    const own = token.text;
+    const whole = token.start >= 0 && text.slice(token.start, token.stop) === own;
+    if (!whole) return { before: "", own, after: "", inText: token.start >= 0 };
+    const left = text.slice(Math.max(0, token.start - LONGEST_WORD), token.start);
+    const right = text.slice(token.stop, token.stop + LONGEST_WORD);
+    return {
+      before: WORD_START.test(own) ? (WORD_END.exec(left)?.[0] ?? "") : "",
+      own,
+      after: WORD_END.test(own) ? (WORD_START.exec(right)?.[0] ?? "") : "",
+      inText: true,
+    };
+  });
+}

@@ -22,8 +22,9 @@ export function shown(
   always: readonly number[] = [],
 ): number[] {
   if (length <= 0 || !(cell > 0)) return [];
-  const first = Math.max(0, Math.floor(-offset / cell));
-  const last = Math.min(length - 1, Math.ceil((extent - offset) / cell) - 1);
+  // those whose middle is in the window: a label hangs on the middle
+  const first = Math.max(0, Math.ceil(-offset / cell - 0.5));
+  const last = Math.min(length - 1, Math.floor((extent - offset) / cell - 0.5));
   const each = step(cell, gap);
   const kept = new Set(always.filter((index) => index >= first && index <= last));
   const held = [...kept];

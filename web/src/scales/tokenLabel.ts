@@ -10,10 +10,12 @@ const PICTURES: Record<string, string> = {
   " ": "␣",
   "\n": "↵",
   "\t": "⇥",
-  "\r": "␍",
-  "\u00a0": "⍽",
-  "\u007f": "␡",
+  "\u00a0": "NBSP",
+  "\u007f": "DEL",
 };
+// the standard's abbreviations: the pictures of these characters (U+2400 …) are missing in many fonts
+const CONTROLS =
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(" ");
 
 // white space, control, format (zero-width, bidi), surrogate, private and unassigned code points
 const UNSEEN = /[\p{Z}\p{C}]/u;
@@ -58,10 +60,17 @@ export function spoken(token: string, longest = 24): string {
   return `\u2068${word.map(({ text }) => text).join("")}\u2069`;
 }
 
+/** At most `most` characters of a text, with an ellipsis where some are left out. */
+export function shorten(text: string, most: number, from: "start" | "end"): string {
+  const characters = [...text];
+  if (characters.length <= most) return text;
+  if (most <= 1) return "…";
+  return from === "start" ? `…${characters.slice(1 - most).join("")}` : `${characters.slice(0, most - 1).join("")}…`;
+}
+
 function picture(character: string): string {
   const known = PICTURES[character];
   if (known !== undefined) return known;
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return CONTROLS[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }

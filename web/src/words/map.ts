@@ -1,6 +1,7 @@
 // Words of the map page. Czech: cell políčko, row řádek, column sloupec, query dotaz, key klíč, head hlava, layer vrstva.
 import type { Reduce, Value, Variant } from "../read/documents";
 import type { ScaleName } from "../scales/colour";
+import type { Language } from "./language.svelte";
 import { count, grouped } from "./numbers";
 
 const en = {
@@ -117,8 +118,8 @@ const en = {
   all: "show more",
   fewer: "show fewer",
   sink: "sink (a logit without a value)",
-  hiddenCount: (many: number) => `${count(many, "en", ["key is", "keys are", "keys are"])} hidden by the mask`,
-  entropyOf: (nats: string, words: string) => `entropy ${nats} nats, as if spread evenly over ${words} words`,
+  hiddenCount: (many: number) => `The mask hides ${count(many, "en", ["key", "keys", "keys"])}.`,
+  entropyOf: (nats: string, words: string) => `Entropy ${nats} nats, as if spread evenly over ${words} words.`,
   digits: "decimals",
   working: "worked out from q and k",
   exactIs: "float64, from the stored q and k",
@@ -278,8 +279,8 @@ const cs: typeof en = {
   all: "ukázat víc",
   fewer: "ukázat méně",
   sink: "odtok (logit bez hodnoty)",
-  hiddenCount: (many) => `maska zakrývá ${count(many, "cs", ["klíč", "klíče", "klíčů"])}`,
-  entropyOf: (nats, words) => `entropie ${nats} natu, jako by se dělila rovným dílem mezi ${words} slova`,
+  hiddenCount: (many) => `Maska zakrývá ${count(many, "cs", ["klíč", "klíče", "klíčů"])}.`,
+  entropyOf: (nats, words) => `Entropie ${nats} natu, jako by se pozornost dělila rovným dílem mezi ${words} slova.`,
   digits: "desetinná místa",
   working: "ruční výpočet z q a k",
   exactIs: "float64, z uložených q a k",
@@ -329,5 +330,21 @@ const cs: typeof en = {
     ["?", "tento seznam"],
   ],
 };
+
+const MASK_CS: readonly (readonly [RegExp, string])[] = [
+  [/\bcausal\b/, "kauzální"],
+  [/\bprefix\b/, "viditelný začátek"],
+  [/\bwindow\b/, "okno"],
+  [/\bopen\b/g, "bez meze"],
+  [/\bdocuments\b/, "oddělených dokumentů"],
+  [/\bkey padding\b/, "výplň"],
+  [/\bnone\b/, "žádná"],
+];
+
+/** The mask of a layer as the recording words it, in the reader's language. */
+export function maskWords(mask: string, lang: Language): string {
+  if (lang === "en") return mask;
+  return MASK_CS.reduce((text, [english, czech]) => text.replace(english, czech), mask);
+}
 
 export const mapWords = { en, cs };

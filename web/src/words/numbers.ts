@@ -18,17 +18,17 @@ export function exact(value: number, lang: Language): string {
 
 /** A percentage with one decimal; the smallest say "< 0.1 %" instead of a false zero. */
 export function percent(part: number, lang: Language): string {
-  if (part > 0 && part < 0.0005) return lang === "cs" ? "< 0,1 %" : "< 0.1 %";
-  return `${decimal(part * 100, 1, lang)} %`;
+  if (part > 0 && part < 0.0005) return lang === "cs" ? "<\u00a00,1\u00a0%" : "<\u00a00.1\u00a0%";
+  return `${decimal(part * 100, 1, lang)}\u00a0%`;
 }
 
 /** A percentage with three significant digits: 61.3 %, 0.0548 %. */
 export function fine(part: number, lang: Language): string {
   const hundred = part * 100;
-  if (hundred === 0) return "0 %";
-  if (hundred < 1e-4) return `${scientific(hundred, lang, 2)} %`;
+  if (hundred === 0) return "0\u00a0%";
+  if (hundred < 1e-4) return `${scientific(hundred, lang, 2)}\u00a0%`;
   const digits = Math.max(0, 2 - Math.floor(Math.log10(hundred)));
-  return `${decimal(hundred, Math.min(digits, 8), lang)} %`;
+  return `${decimal(hundred, Math.min(digits, 8), lang)}\u00a0%`;
 }
 
 /** Two significant digits with a power of ten, for differences: 3.1·10⁻⁸; exact zero is 0. */
