@@ -1,9 +1,13 @@
 """Maps, recordings and layers: the working ends where the thing itself ends."""
 
+import re
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
+import pozor
 from pozor import AttentionMap, DtypeError, MultiHeadAttention, OptionError, ShapeError, attention, by_hand
 from pozor.recording import Recording
 from pozor.recording import open as open_recording
@@ -137,7 +141,7 @@ def test_a_map_taken_from_a_recording_knows_where_it_is_from(recorded):
     open_map = rec[0, 2].variant("unmasked")
     working = by_hand(open_map, query=8, lang="en")
     assert step(working, Mask).visible.all()
-    assert "There is no mask here" in working.text
+    assert "Nothing is hidden here" in working.text
 
 
 def test_words_of_a_recording_name_a_token_once(recorded):
@@ -204,3 +208,25 @@ def test_wrong_maps_and_inputs_are_one_sentence(recorded):
         by_hand(mha, np.ones((2, 3, 12)), query=0)
     with pytest.raises(ShapeError, match=r"x must hold one token or more; got \(0, 12\)\."):
         by_hand(mha, np.ones((0, 12)), query=0)
+
+
+def test_tokens_that_recur_are_named_with_their_index(recorded):
+    rec, _ = recorded
+    for form in ("text", "markdown", "html", "latex"):
+        assert re.search(r"4\D{1,60}w3", getattr(by_hand(rec, query=11, key=4, lang="en"), form))
+    text = by_hand(rec, query=11, key=4, lang="en").text
+    assert text.startswith("By hand: how much attention 11 “␣w3” pays to 4 “␣w3”")
+    assert "q(11 ␣w3) · k(4 ␣w3)" in text
+    assert "“␣w3”" not in text.replace("4 “␣w3”", "").replace("11 “␣w3”", "")
+
+
+def test_every_head_of_the_shipped_recording_keeps_its_bound():
+    rec = open_recording(Path(pozor.__file__).parent / "data" / "red-ball.pozor")
+    for entry in rec.layers:
+        for head in entry.heads:
+            query = (7 * entry.layer + head) % len(rec.items[0].tokens)
+            working = by_hand(rec, layer=entry.layer, head=head, query=query)
+            found = step(working, Comparison)
+            assert found.holds, (entry.layer, head)
+            shown = rec[entry.layer, head]
+            assert np.abs(step(working, Softmax).probs - shown.row(query)).max() <= 1e-14

@@ -83,7 +83,7 @@ def residual(voice: Voice, steps: list[Residual]) -> list[Block]:
         Side(first, (voice.vector(step.x), voice.vector(step.update))),
         Side(relation, (voice.vector(step.total),)),
     )
-    left = Plus(Sym("x", step.query.text), update)
+    left = Plus(voice.sym("x", step.query), update)
     return [*blocks, Equations((Equation(left, sides),))]
 
 

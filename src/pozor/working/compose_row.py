@@ -117,7 +117,7 @@ def mask(voice: Voice, steps: list[Mask]) -> list[Block]:
         seen = "mask_cell_visible" if step.visible[step.focus] else "mask_cell_hidden"
         blocks.append(voice.para(seen, query=step.query, key=step.keys[step.focus]))
     if not hidden:
-        key = "mask_none" if step.kind == "none" else "mask_all"
+        key = {"none": "mask_none", "map": "mask_open"}.get(step.kind, "mask_all")
         return [*blocks, voice.para(key, query=step.query, mask=name)]
     if len(hidden) <= WHOLE_ROW // 2:
         blocks.append(voice.para("mask_hides", mask=name, hidden=voice.and_list(hidden)))
@@ -211,7 +211,7 @@ def _blank(voice: Voice, cells: list[Number], shown_count: int) -> list[Inlines]
 
 def _fraction(voice: Voice, step: Softmax, key: int) -> Equation:
     """p = exp / sum, with the plain exps where float64 can hold them."""
-    left = Sym("p", step.keys[key].text)
+    left = voice.sym("p", step.keys[key])
     exps, total = (step.shifted, step.shifted_sum) if step.plain is None else (step.plain, step.plain_sum)
     exp, whole = voice.significant(exps[key]), voice.significant(total or 0.0)
     prob = voice.write(step.probs[key])
@@ -337,7 +337,7 @@ def weighted_sum(voice: Voice, steps: list[WeightedSum]) -> list[Block]:
                  (Times(voice.num(step.probs[step.focus]), voice.vector(step.v[step.focus])),)),
             Side(voice.vector_relation(part), (voice.vector(part),)),
         )  # fmt: skip
-        return [*blocks, Equations((Equation(Times(Sym("p", key.text), voice.sym("v", key)), sides),))]
+        return [*blocks, Equations((Equation(Times(voice.sym("p", key), voice.sym("v", key)), sides),))]
     blocks.append(voice.para("sum"))
     v = np.asarray(step.v, dtype=np.float64)
     if v.shape[0] == v.shape[1] and np.array_equal(v, np.eye(len(v))):

@@ -16,6 +16,7 @@ class Token:
 
     text: str
     quoted: bool = True
+    number: str | None = None  # its index, where the text alone does not name it
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Sym:
     name: str
     token: str | None = None
     sub: str | None = None
+    number: str | None = None  # the token's index
 
 
 @dataclass(frozen=True)

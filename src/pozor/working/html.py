@@ -111,6 +111,8 @@ def _symbol(sym: Sym) -> str:
     subs = [f"<mi>{escape(low)}</mi>"] if low else []
     if sym.token is not None:
         # mtext takes no bdi in MathML; its direction follows the token's own letters
+        if sym.number is not None:
+            subs.append(_number(sym.number))
         subs.append(f'<mtext class="w-token">{escape(visible(sym.token))}</mtext>')
     if sym.sub is not None:
         subs.append(f"<mn>{escape(sym.sub)}</mn>")
@@ -136,10 +138,11 @@ def _inlines(parts: Inlines, lang: str, quotes: bool = True) -> str:
                 result.append(escape(text))
             case Mono(text):
                 result.append(f'<code class="w-code" translate="no">{escape(text)}</code>')
-            case Token(text, quoted):
+            case Token(text, quoted, number):
                 left, right = QUOTES[lang] if quoted and quotes else ("", "")
                 token = f'<bdi class="w-token" translate="no">{escape(visible(text))}</bdi>'
-                result.append(f"{left}{token}{right}")
+                index = "" if number is None else f'<span class="w-index">{escape(number)}</span>\u00a0'
+                result.append(f"{index}{left}{token}{right}")
             case Num(text):
                 result.append(f'<span class="w-number">{escape(text)}</span>')
             case _:

@@ -125,7 +125,8 @@ def _symbol(sym: Sym) -> str:
     base = name if len(name) == 1 else rf"\mathrm{{{name}}}"
     subs = [low] if low else []
     if sym.token is not None:
-        subs.append(rf"\text{{{escape(visible(sym.token))}}}")
+        before = "" if sym.number is None else escape(sym.number) + "~"
+        subs.append(rf"\text{{{before}{escape(visible(sym.token))}}}")
     if sym.sub is not None:
         subs.append(sym.sub)
     return f"{base}_{{{','.join(subs)}}}" if subs else base
@@ -144,9 +145,10 @@ def _inlines(parts: Inlines, lang: str, quotes: bool = True) -> str:
                 result.append(escape(text))
             case Mono(text):
                 result.append(rf"\texttt{{{escape(text)}}}")
-            case Token(text, quoted):
+            case Token(text, quoted, number):
                 left, right = QUOTES[lang] if quoted and quotes else ("", "")
-                result.append(f"{left}{escape(visible(text))}{right}")
+                before = "" if number is None else escape(number) + "~"
+                result.append(f"{before}{left}{escape(visible(text))}{right}")
             case _:
                 result.append(f"${formula(part)}$")
     return "".join(result)

@@ -62,7 +62,7 @@ def attention_map(source: AttentionMap, asked: Asked) -> Given:
         d_model=None,
         scale=_scale(judged),
         softcap=judged.softcap,
-        mask="none" if visible.all() else "map",
+        mask="map",
         exact=False,
         position=query.index + source.q_offset,
     )
@@ -85,8 +85,6 @@ def recording(source: Recording, asked: Asked) -> Given:
     """One head of a recorded layer, up to its out, times its rows of W_O where they were kept."""
     shown = source.map(asked.layer, asked.head, item=asked.item, kind=asked.kind)
     given = attention_map(shown, replace(asked, head=0))
-    if given.start.mask == "none":
-        return given
     words = source.layer(asked.layer, asked.kind).mask_text
     return replace(given, start=replace(given.start, mask=words))
 

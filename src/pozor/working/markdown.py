@@ -38,9 +38,10 @@ def _inlines(parts: Inlines, lang: str) -> str:
                 result.append(escape(text))
             case Mono(text):
                 result.append(f"`{text}`")
-            case Token(text, quoted):
+            case Token(text, quoted, number):
                 left, right = QUOTES[lang] if quoted else ("", "")
-                result.append(f"{left}{escape(shown(text))}{right}")
+                before = "" if number is None else f"{number}\u00a0"
+                result.append(f"{before}{left}{escape(shown(text))}{right}")
             case _:
                 result.append(escape(formula(part)))
     return "".join(result)
@@ -91,4 +92,4 @@ def _table(table: Table, lang: str) -> str:
 
 
 def _cell(parts: Inlines, lang: str) -> str:
-    return _inlines(tuple(Token(p.text, False) if isinstance(p, Token) else p for p in parts), lang)
+    return _inlines(tuple(Token(p.text, False, p.number) if isinstance(p, Token) else p for p in parts), lang)

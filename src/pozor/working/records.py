@@ -68,6 +68,7 @@ class Label:
     text: str
     gloss_cs: str | None = None
     gloss_en: str | None = None
+    numbered: bool = False  # named with its index: a text may hold the same token many times
 
     def gloss(self, lang: str) -> str | None:
         """The gloss in `lang`, None where the word needs none."""

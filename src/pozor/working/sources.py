@@ -13,6 +13,8 @@ from pozor.working.asking import find, head_number
 from pozor.working.given import Given, Projections
 from pozor.working.records import Label, Scale, Start, frozen
 
+SHORT_TEXT = 12  # words; there one sees at a glance which is meant
+
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -45,8 +47,11 @@ class OwnArrays:
 
 
 def labels_of(words: Sequence[str] | None, count: int) -> tuple[Label, ...]:
-    """The tokens of an axis; without words they are called by their index."""
-    return tuple(Label(i, str(i) if words is None else words[i]) for i in range(count))
+    """The tokens of an axis: without words by their index, in a long text or one that repeats with both."""
+    if words is None:
+        return tuple(Label(i, str(i)) for i in range(count))
+    numbered = len(words) > SHORT_TEXT or len(set(words)) < len(words)
+    return tuple(Label(i, words[i], numbered=numbered) for i in range(count))
 
 
 def scale_of(given: float | Decimal | None, head_dim: int) -> Scale:

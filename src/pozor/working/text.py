@@ -61,9 +61,9 @@ def formula(expr: Expr) -> str:
             return text
         case Words(text):
             return f"({text})"
-        case Sym(name, token, sub):
+        case Sym(name, token, sub, number):
             index = "" if sub is None else sub.translate(SUBSCRIPTS)
-            return f"{name}{'' if token is None else f'({shown(token)})'}{index}"
+            return f"{name}{'' if token is None else f'({numbered(token, number)})'}{index}"
         case Times(Num(left), Num(right)):
             return f"{_guard(left)}·{_guard(right)}"
         case Times(left, right):
@@ -86,6 +86,11 @@ def formula(expr: Expr) -> str:
             return f"[{between.join(numbers)}{between + '…' if more else ''}]"
 
 
+def numbered(token: str, number: str | None) -> str:
+    """A token after its index, where it has one."""
+    return shown(token) if number is None else f"{number} {shown(token)}"
+
+
 def shown(token: str) -> str:
     """A token as a terminal can show it; a right-to-left one is isolated from its neighbours."""
     text = visible(token)
@@ -105,9 +110,9 @@ def _inline(part: Inline, lang: str) -> str:
     match part:
         case Plain(text) | Mono(text):
             return text
-        case Token(text, quoted):
+        case Token(text, quoted, number):
             left, right = QUOTES[lang] if quoted else ("", "")
-            return f"{left}{shown(text)}{right}"
+            return f"{'' if number is None else number + TIED}{left}{shown(text)}{right}"
         case _:
             return formula(part).replace(" ", TIED)
 
@@ -220,7 +225,7 @@ def _grid(table: Table, lang: str, width: int) -> str:
 
 
 def _cell(parts: Inlines, lang: str) -> str:
-    text = "".join(shown(p.text) if isinstance(p, Token) else _inline(p, lang) for p in parts)
+    text = "".join(numbered(p.text, p.number) if isinstance(p, Token) else _inline(p, lang) for p in parts)
     return text.replace(TIED, " ")
 
 

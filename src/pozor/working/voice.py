@@ -79,7 +79,7 @@ class Voice:
     def inlines(self, part: object) -> Inlines:
         """A str, a label, a piece or a tuple of pieces, as pieces."""
         if isinstance(part, Label):
-            return (Token(part.text),)
+            return (Token(part.text, number=self.number(part)),)
         if isinstance(part, (str, int)):
             return (Plain(str(part)),)
         if isinstance(part, tuple):
@@ -175,7 +175,12 @@ class Voice:
     # tokens
     def sym(self, name: str, label: Label | None = None, index: int | None = None) -> Sym:
         """A symbol of a token, its numbers counted from 1 as on paper."""
-        return Sym(name, None if label is None else label.text, None if index is None else str(index + 1))
+        low = None if index is None else str(index + 1)
+        return Sym(name, None, low) if label is None else Sym(name, label.text, low, self.number(label))
+
+    def number(self, label: Label) -> str | None:
+        """The index of a token that is named with it."""
+        return self.numbers.count(label.index) if label.numbered else None
 
     def keys(self, probs: np.ndarray, visible: np.ndarray, focus: int | None) -> list[int]:
         """The keys a table names: all of a short row; of a long one the largest, and the one asked for."""

@@ -148,6 +148,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "Maska ({mask}) tomuto řádku nic neskrývá: {query} smí vidět všechno.",
         "The mask ({mask}) hides nothing from this row: {query} may see everything.",
     ),
+    "mask_open": (
+        "Nic tu není skryto, {query} smí vidět všechno.",
+        "Nothing is hidden here; {query} may see everything.",
+    ),
     "mask_hides": (
         "Maska ({mask}) skrývá {hidden}. Logit se tam nahradí −∞, takže exp dá 0.",
         "The mask ({mask}) hides {hidden}. The logit there is replaced by −∞, so that exp gives 0.",
