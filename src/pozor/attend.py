@@ -74,7 +74,9 @@ def attention(
     Source: Vaswani et al. 2017, eq. 1.
     """
     if v is None:
-        raise DtypeError("v must be a NumPy array or a torch tensor; got None. Use pozor.observe without values.")
+        raise DtypeError(
+            "v must be a NumPy array or a torch tensor; got None. Use pozor.observe without values."
+        )
     problem = inputs.problem(
         q,
         k,

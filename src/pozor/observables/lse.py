@@ -49,16 +49,27 @@ def finish(state: State, sink: np.ndarray | None) -> np.ndarray:
     return finish(whole, None)
 
 
-def torch_rows(logits: Any, sink: Any) -> tuple[Any, Any]:
-    """(lse, row_max) of whole rows (heads, rows, keys) in torch; differentiable, empty rows included."""
-    row_max = (
-        logits.detach().amax(dim=-1) if logits.shape[-1] else logits.new_full(logits.shape[:-1], -np.inf)
-    )
-    top = row_max if sink is None else row_max.maximum(sink.detach()[:, None])
-    top = top.masked_fill(top == -np.inf, 0)
-    total = (logits - top[..., None]).exp().sum(dim=-1)
-    if sink is not None:
-        total = total + (sink[:, None] - top).exp()
+def torch_top(logits: Any, sink: Any) -> Any:
+    """The largest of a row's logits and its sink in torch, (heads, rows), a constant; 0 if there is none."""
+    top = torch_max(logits)
+    top = top if sink is None else top.maximum(sink.detach()[:, None])
+    return top.masked_fill(top == -np.inf, 0)
+
+
+def torch_max(logits: Any) -> Any:
+    """row_max of whole rows in torch, (heads, rows)."""
+    logits = logits.detach()
+    return logits.amax(dim=-1) if logits.shape[-1] else logits.new_full(logits.shape[:-1], -np.inf)
+
+
+def torch_total(exps: Any, top: Any, sink: Any) -> Any:
+    """Sum exp(logits - top) over keys and sink, (heads, rows)."""
+    total = exps.sum(dim=-1)
+    return total if sink is None else total + (sink[:, None] - top).exp()
+
+
+def torch_rows(top: Any, total: Any) -> Any:
+    """lse of whole rows in torch; differentiable, gradient 0 where a row sees nothing."""
     empty = total == 0
     # the log is taken where there is something to take it of: its gradient at 0 is infinite
-    return (total.masked_fill(empty, 1).log() + top).masked_fill(empty, -np.inf), row_max
+    return (total.masked_fill(empty, 1).log() + top).masked_fill(empty, -np.inf)

@@ -109,10 +109,14 @@ class Chunk:
     def attend(self, q: Any, k: Any, v: Any, bias: Any, sink: Any) -> tuple[Any, Any]:
         """(out, lse) of the pieces, (heads, rows, …) in the compute dtype; differentiable in each."""
         logits, visible = self.logits(q, k, bias)
-        row_lse, _ = lse.torch_rows(logits, sink)
+        top = lse.torch_top(logits, sink)
+        exps = self.exps(logits, visible, top)
+        total = lse.torch_total(exps, top, sink)
+        row_lse = lse.torch_rows(top, total)
         if v is None:
             return row_lse.new_zeros((*self.shape, 0)), row_lse
-        return self.weighted_sum(self.probs(logits, visible, row_lse), visible, v), row_lse
+        # divided last, by the sum itself: exp(logits - lse) would carry the rounding of a large lse
+        return self.weighted_sum(exps, visible, v) / total.masked_fill(total == 0, 1)[..., None], row_lse
 
     def keys(self) -> Any:
         """The indices of the keys, int64 (keys,)."""
@@ -177,17 +181,17 @@ class Chunk:
         return torch.cat(blocks, dim=-1)
 
     @staticmethod
-    def probs(logits: Any, visible: Any, row_lse: Any) -> Any:
-        """exp(logits - lse), 0 where hidden."""
-        probs = (logits - row_lse.masked_fill(row_lse == -np.inf, 0)[..., None]).exp()
-        return probs if visible is None else probs.masked_fill(~visible, 0)
+    def exps(logits: Any, visible: Any, base: Any) -> Any:
+        """exp(logits - base), base (heads, rows), 0 where hidden; probs if base is lse."""
+        exps = (logits - base.masked_fill(base == -np.inf, 0)[..., None]).exp()
+        return exps if visible is None else exps.masked_fill(~visible, 0)
 
-    def weighted_sum(self, probs: Any, visible: Any, v: Any) -> Any:
+    def weighted_sum(self, exps: Any, visible: Any, v: Any) -> Any:
         """(h, q, k) x (h, k, e) -> (h, q, e), over visible keys only."""
         if visible is None or bool(torch.isfinite(v).all()):
-            return self._product(probs, v)
+            return self._product(exps, v)
         # 0 * NaN is NaN: add the finite values, then say where a visible one is not finite
-        seen, kept, lost = visible.expand(probs.shape), probs.detach() > 0, torch.isinf(v)
+        seen, kept, lost = visible.expand(exps.shape), exps.detach() > 0, torch.isinf(v)
         nan, vanished, up, down = (
             self._product(cells.to(self.wide), kind.to(self.wide)) > 0
             for cells, kind in (
@@ -197,6 +201,6 @@ class Chunk:
                 (seen & kept, lost & (v < 0)),
             )
         )
-        out = self._product(probs, v.masked_fill(~torch.isfinite(v), 0))
+        out = self._product(exps, v.masked_fill(~torch.isfinite(v), 0))
         out = out.masked_fill(up, np.inf).masked_fill(down, -np.inf)
         return out.masked_fill(nan | vanished | (up & down), np.nan)

@@ -41,11 +41,11 @@ class Seen:
         here = (chunk.b, chunk.heads, chunk.rows)
         q, k, _, bias, _ = chunk.pieces()
         logits, visible = chunk.logits(q, k, bias)
-        probs = chunk.probs(logits, visible, row_lse)
+        probs = chunk.exps(logits, visible, row_lse)
         keys = chunk.keys()
         seen = torch.ones_like(probs, dtype=torch.bool) if visible is None else visible.expand(probs.shape)
         if self.row_max is not None:
-            self.row_max[here] = lse.torch_rows(logits, None)[1]
+            self.row_max[here] = lse.torch_max(logits)
         if self.entropy is not None:
             self.entropy[here] = entropy.torch_rows(probs, logits, row_lse)
         if self.top_probs is not None and self.top_keys is not None:
