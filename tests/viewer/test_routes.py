@@ -295,7 +295,7 @@ def test_cell(client: TestClient, noise: tuple[str, Any], lang: str, word: str, 
     shown = f"{prob:.5f}".replace("0.", word)
     assert shown in cell["html"]
     assert "<script" not in cell["html"]
-    assert "style=" not in cell["html"]
+    assert " style=" not in cell["html"]
 
 
 def test_a_hidden_cell(client: TestClient, noise: tuple[str, Any]) -> None:

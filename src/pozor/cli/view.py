@@ -38,6 +38,7 @@ def view(
     Example: pozor view novel.pozor
     """
     import os
+    import sys
     from pathlib import Path
 
     from pozor.errors import OptionError
@@ -53,6 +54,7 @@ def view(
 
     from pozor.viewer.guard import BaseUrl
     from pozor.viewer.serve import Start, serve
+    from pozor.viewer.workers import WORKERS
 
     serve(
         Start(
@@ -65,3 +67,6 @@ def view(
             words=words,
         )
     )
+    if WORKERS.busy:  # BLAS, unloaded while it computes, may wait for ever for its own threads
+        sys.stdout.flush()
+        os._exit(0)

@@ -26,6 +26,7 @@ from pozor.viewer.address import MAP_NAMES, MapAddress, Query
 from pozor.viewer.documents import RecordingCard, StartDocument
 from pozor.viewer.library import Changed, Library, NotThere, sentence
 from pozor.viewer.shelf import Shelf
+from pozor.viewer.workers import WORKERS
 
 STATIC = Path(__file__).parent / "static"
 TILE_NAMES = ("value", "zoom", "row", "column", "reduce")
@@ -53,8 +54,6 @@ class App:
         self.library, self.lang, self.static = library, lang, static
         self._maps: Shelf[answers.Shown] = Shelf(MAP_BYTES, lambda shown: shown.nbytes)
         self._tiles: Shelf[bytes] = Shelf(TILE_BYTES, len)
-        # computing takes processors, not requests: more threads than that would only hold memory
-        self._threads = anyio.CapacityLimiter(max(2, min(8, os.cpu_count() or 2)))
         self.sending = anyio.Semaphore(TILES_AT_ONCE)  # held until the last byte is out
 
     def asgi(self) -> Starlette:
@@ -173,13 +172,9 @@ class App:
 
     # ---- how they answer -----------------------------------------------------------------------------------
 
-    async def in_thread(self, work: Callable[[], Any]) -> Any:
-        """Run `work` beside the event loop, so that the server goes on answering."""
-        return await anyio.to_thread.run_sync(work, limiter=self._threads, abandon_on_cancel=True)
-
     async def _document(self, request: Request, make: Callable[[], Mapping[str, Any]]) -> Response:
         packed = _takes_gzip(request)
-        body, packed = await self.in_thread(lambda: _json(make(), packed))
+        body, packed = await WORKERS.run(lambda: _json(make(), packed))
         return _response(body, "application/json", packed)
 
 
@@ -197,7 +192,7 @@ class TileRoute:
         async with self._app.sending:
             if await request.is_disconnected():
                 return
-            body = await self._app.in_thread(lambda: self._app.payload(request, query, packed))
+            body = await WORKERS.run(lambda: self._app.payload(request, query, packed))
             answer = _response(body, "application/octet-stream", packed)
             with anyio.move_on_after(LONGEST_SEND):
                 await _send_out(answer, send)

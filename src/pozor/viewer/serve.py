@@ -1,6 +1,7 @@
 """Start the app on this machine and stop it: port, token, address, browser, what the terminal says."""
 
 import getpass
+import logging
 import os
 import secrets
 import socket
@@ -71,6 +72,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop at once: an answer nobody will read is not worth a second."""
         self.force_exit = True
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # that answers are cut off is no news
         for connection in self.server_state.connections:
             if connection.transport is not None:
                 connection.transport.abort()
