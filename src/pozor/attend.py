@@ -47,8 +47,8 @@ def attention(
         v: Values, (batch, num_kv_heads, kv_len, v_head_dim), dtype of q.
         causal: Whether key j is hidden from queries whose position, i + q_offset, is before j.
         window: (left, right) in tokens: position - left <= j <= position + right; None leaves a side open.
-        q_offset: Position of the first query among the keys, in tokens: an int or (batch,). Needed by
-            causal, window and their mask objects if q_len != kv_len, else 0.
+        q_offset: Position of the first query among the keys, in tokens: an int, or (batch,). By causal,
+            window and their mask objects it is needed if q_len != kv_len; else it is 0.
         mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len), or a mask object,
             or mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given
             are ANDed.

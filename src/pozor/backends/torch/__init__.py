@@ -123,9 +123,9 @@ class _Rows(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_out: Any, d_lse: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Gradients of q, k, v, bias and sink, summed in the compute dtype."""
-        given = ctx.saved_tensors
+        (d_out, d_lse), given = grad_outputs, ctx.saved_tensors
         q, k, v, bias, sink = given
         problem, needed = replace(ctx.problem, q=q, k=k, v=v, bias=bias, sink=sink), ctx.needs_input_grad[2:]
         wide = _wide(problem)
