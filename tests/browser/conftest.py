@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from pozor.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))  # helpers of this room
+
+from examples_page import opened
+from map_page import App, record_all, serving
+from map_page import opened as opened_app
 
 CHROMIUM = os.environ.get("POZOR_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -21,3 +27,41 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file that a teacher mails."""
+    path = tmp_path_factory.mktemp("lesson") / "hodina.html"
+    with pytest.raises(SystemExit) as stop:
+        main(["examples", "-o", str(path)])
+    assert stop.value.code == 0
+    return str(path)
+
+
+@pytest.fixture
+def on_paper(chromium: Browser, lesson: str) -> Iterator[Page]:
+    with opened(chromium, lesson, "#/paper") as page:
+        yield page
+
+
+@pytest.fixture
+def in_pub(chromium: Browser, lesson: str) -> Iterator[Page]:
+    with opened(chromium, lesson, "#/pub") as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A server started in a folder that holds the recordings of `record_all`."""
+    folder = tmp_path_factory.mktemp("recordings")
+    record_all(folder)
+    with serving(folder) as running:
+        yield running
+
+
+@pytest.fixture
+def on_map(chromium: Browser, app: App) -> Iterator[Page]:
+    """The app in English, at its home page."""
+    with opened_app(chromium, app) as page:
+        yield page

@@ -1,40 +1,16 @@
 """The worked examples in Chromium: their numbers, and again after each kind of edit, against pozor."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from examples_page import cell, numbers, opened, paper, pub, shown, write
-from playwright.sync_api import Browser, Page, expect
+from examples_page import cell, numbers, paper, pub, shown, write
+from playwright.sync_api import Page, expect
 
-from pozor.cli import main
 from pozor.examples import PAPER, PUB, floats
 from support import assert_close
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="session")
-def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The file that a teacher mails."""
-    path = tmp_path_factory.mktemp("lesson") / "hodina.html"
-    with pytest.raises(SystemExit) as stop:
-        main(["examples", "-o", str(path)])
-    assert stop.value.code == 0
-    return str(path)
-
-
-@pytest.fixture
-def on_paper(chromium: Browser, lesson: str) -> Iterator[Page]:
-    with opened(chromium, lesson, "#/paper") as page:
-        yield page
-
-
-@pytest.fixture
-def in_pub(chromium: Browser, lesson: str) -> Iterator[Page]:
-    with opened(chromium, lesson, "#/pub") as page:
-        yield page
 
 
 def agree(page: Page, want: dict[str, np.ndarray]) -> None:

@@ -59,7 +59,7 @@ export function noteText(note: Note, working: Working, a: Address, digits: Digit
     case "float":
       return words.float(localOne(note.text, lang));
     case "edited":
-      return words.edited(say(note.computed));
+      return words.edited(say(value(working, a)), say(note.computed));
     case "unbalanced":
       return words.unbalanced(show(note.sum, digits === 2 ? 3 : digits, lang));
     case "shifted":

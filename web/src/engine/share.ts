@@ -83,14 +83,14 @@ export function fromJson(text: string): Reading {
 
 // --- address
 
-/** Only what differs from the original; `words=kočka,pes&heads=2&x=1,0,1,0;0,1,0,1&scores.0.1.0=0.5`. */
+/** Only what differs from the original; `words=pes*spí&heads=2&x=1_0_1_0*0_1_0_1&scores.0.1.0=0.5`: `*` and `_` pass through an address as they are. */
 export function toQuery(state: State): URLSearchParams {
   const first = initial(state.kind);
   const query = new URLSearchParams();
   if (JSON.stringify(state.words) !== JSON.stringify(first.words)) {
-    query.set("words", state.words.map((w) => escapeComma(w.text)).join(","));
+    query.set("words", state.words.map((w) => escapeStar(w.text)).join("*"));
     if (state.words.some((w) => w.gloss !== "")) {
-      query.set("glosses", state.words.map((w) => escapeComma(w.gloss)).join(","));
+      query.set("glosses", state.words.map((w) => escapeStar(w.gloss)).join("*"));
     }
   }
   if (state.heads !== first.heads) query.set("heads", String(state.heads));
@@ -112,7 +112,7 @@ export function fromQuery(kind: Kind, query: URLSearchParams): Reading {
     const edits: Record<string, unknown> = {};
     for (const [key, text] of query) {
       if (text.length > 2000) throw new Refused("size", key, String(text.length));
-      if (GIVEN[kind].some((stage) => stage === key)) given[key] = text.split(";").map((row) => row.split(","));
+      if (GIVEN[kind].some((stage) => stage === key)) given[key] = text.split("*").map((row) => row.split("_"));
       else if (key.includes(".")) edits[key] = text;
       else if (key === "words") fields["words"] = wordsOf(text, query.get("glosses"));
       else if (key === "heads") fields["heads"] = Number(text);
@@ -126,13 +126,13 @@ export function fromQuery(kind: Kind, query: URLSearchParams): Reading {
   });
 }
 
-const escapeComma = (word: string): string => word.replaceAll("\\", "\\\\").replaceAll(",", "\\,");
+const escapeStar = (word: string): string => word.replaceAll("\\", "\\\\").replaceAll("*", "\\*");
 
 function splitWords(text: string): string[] {
   const words = [""];
   for (let i = 0; i < text.length; i++) {
     const c = text[i] ?? "";
-    if (c === ",") words.push("");
+    if (c === "*") words.push("");
     else words[words.length - 1] += c === "\\" ? (text[++i] ?? "") : c;
   }
   return words;
@@ -143,7 +143,7 @@ function wordsOf(text: string, glosses: string | null): Word[] {
   return splitWords(text).map((word, i) => ({ text: word, gloss: gloss[i] ?? "" }));
 }
 
-const tableText = (table: Table): string => table.map((row) => row.join(",")).join(";");
+const tableText = (table: Table): string => table.map((row) => row.join("_")).join("*");
 
 // --- judging
 

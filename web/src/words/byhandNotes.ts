@@ -11,7 +11,8 @@ const en = {
   hidden: (query: string, key: string) => `${key} comes after ${query}, so ${query} may not look at it: −∞, and e to −∞ is 0.`,
   float: (shown: string) =>
     `A program that computes in float64 prints ${shown}: the binary number nearest to a decimal is not the decimal itself. The page computes products and sums in exact decimals unless you ask for float64.`,
-  edited: (computed: string) => `Edited by hand: it no longer follows from what is left of it, which gives ${computed}.`,
+  edited: (now: string, computed: string) =>
+    `Edited by hand to ${now}: it no longer follows from what is left of it, which gives ${computed}.`,
   unbalanced: (sum: string) => `The weights of this row add up to ${sum}, not to 1, because a number was edited.`,
   shifted: "The row maximum is subtracted before exp. Numerator and denominator shrink alike, so the weights do not change.",
   forced: "exp of these logits is beyond what a float64 can hold, so the row maximum is subtracted first; the weights do not change.",
@@ -73,7 +74,7 @@ const cs: typeof en = {
   hidden: (query, key) => `Slovo ${key} přijde až po slově ${query}, a to na ně ještě nesmí vidět: −∞, a e na −∞ je 0.`,
   float: (shown) =>
     `Program, který počítá ve float64, vypíše ${shown}: dvojkové číslo nejbližší desetinnému není to desetinné číslo samo. Stránka počítá součiny a součty v přesných desetinných číslech, pokud si o float64 neřeknete.`,
-  edited: (computed) => `Přepsáno ručně: už nevychází z toho, co je nalevo; odtud by vyšlo ${computed}.`,
+  edited: (now, computed) => `Přepsáno ručně na ${now}: už nevychází z toho, co je nalevo; odtud by vyšlo ${computed}.`,
   unbalanced: (sum) => `Váhy tohoto řádku dají dohromady ${sum}, a ne 1, protože se některé číslo přepsalo.`,
   shifted: "Před exp se odečte maximum řádku. Čitatel i jmenovatel se zmenší stejněkrát, a tak se váhy nezmění.",
   forced: "exp těchto logitů se do float64 nevejde, a tak se napřed odečte maximum řádku; váhy se nezmění.",
