@@ -25,10 +25,10 @@ NASTY = (
 FORMATS = ("text", "markdown", "latex", "html")
 
 
-def of_tokens(words, **options) -> OwnArrays:
+def of_tokens(tokens, **options) -> OwnArrays:
     rng = np.random.default_rng(3)
-    q, k, v = (rng.standard_normal((len(words), 3)) for _ in range(3))
-    return OwnArrays("own <file>.json", {"q": q, "k": k, "v": v}, words=tuple(words), **options)
+    q, k, v = (rng.standard_normal((len(tokens), 3)) for _ in range(3))
+    return OwnArrays("own <file>.json", {"q": q, "k": k, "v": v}, words=tuple(tokens), **options)
 
 
 class Reader(HTMLParser):

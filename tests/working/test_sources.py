@@ -230,3 +230,33 @@ def test_every_head_of_the_shipped_recording_keeps_its_bound():
             assert found.holds, (entry.layer, head)
             shown = rec[entry.layer, head]
             assert np.abs(step(working, Softmax).probs - shown.row(query)).max() <= 1e-14
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["q", "k", "v"])
+def test_what_is_not_finite_is_worked_out_as_it_is(bad, where):
+    rng = np.random.default_rng(0)
+    held = {name: rng.standard_normal((1, 5, 4)).astype(np.float32) for name in "qkv"}
+    held[where][0, 1, 2] = bad
+    shown = AttentionMap(held["q"], held["k"], held["v"], causal=True)
+    for query in range(5):
+        for key in (None, 1):
+            for digits in (3, None):
+                working = by_hand(shown, query=query, key=key, digits=digits, lang="en")
+                assert np.array_equal(step(working, Softmax).probs, shown.row(query), equal_nan=True) or (
+                    np.abs(step(working, Softmax).probs - shown.row(query)).max() <= 1e-15
+                )
+                if np.isnan(shown.row(query)).any():
+                    assert "the whole row with it" in " ".join(working.text.replace("\n| ", " ").split())
+                    assert not step(working, Comparison).holds
+                assert working.html
+                assert working.latex
+    # what the first row may not see cannot reach it
+    if where != "q":
+        assert np.isfinite(step(by_hand(shown, query=0), WeightedSum).out).all()
+
+
+def test_a_map_without_keys_is_one_sentence():
+    nothing = AttentionMap(np.ones((1, 2, 4)), np.ones((1, 0, 4)), q_offset=0)
+    with pytest.raises(OptionError, match=r"source must have one key or more; this map has none\."):
+        by_hand(nothing, query=0)

@@ -30,7 +30,12 @@ from pozor.working.records import (
 
 
 def build(given: Given) -> tuple[Step, ...]:
-    """Every step of the row, or of the cell where a key is asked for."""
+    """Every step of the row, or of the cell where a key is asked for; NaN and inf go through as they are."""
+    with np.errstate(all="ignore"):
+        return _build(given)
+
+
+def _build(given: Given) -> tuple[Step, ...]:
     start = given.start
     steps: list[Step] = [start]
     if given.projections is None:
@@ -152,13 +157,14 @@ def _softmax(start: Start, mask: Mask, sink: float | None) -> Softmax:
         )  # fmt: skip
     top = float(row_max)
     taken_off = exact.less(mask.logits, row_max, mask.visible)
-    shifted = np.exp(exact.floats(taken_off))
+    shifted = np.where(mask.visible, np.exp(exact.floats(taken_off)), 0.0)
     sink_part = 0.0 if sink is None else math.exp(sink - top)
     total = math.fsum(shifted) + sink_part
     plain, plain_sum, fails = _without_maximum(logits, mask.visible, sink, top)
     return Softmax(
         start.query, start.labels, focus, mask.visible, mask.logits, row_max, taken_off, frozen(shifted),
-        total, plain, plain_sum, fails, sink, sink_part / total, frozen(shifted / total),
+        total, plain, plain_sum, fails, sink, sink_part / total,
+        frozen(np.where(mask.visible, shifted / total, 0.0)),
         top + math.log(total),
     )  # fmt: skip
 
@@ -167,9 +173,10 @@ def _without_maximum(
     logits: np.ndarray, visible: np.ndarray, sink: float | None, top: float
 ) -> tuple[np.ndarray | None, float | None, str | None]:
     """exp of each logit as it is and their sum, or why float64 cannot do it."""
-    with np.errstate(over="ignore", under="ignore"):
-        plain = np.where(visible, np.exp(np.where(visible, logits, -math.inf)), 0.0)
-        total = float(np.sum(plain)) + (0.0 if sink is None else float(np.exp(sink)))
+    plain = np.where(visible, np.exp(np.where(visible, logits, -math.inf)), 0.0)
+    total = float(np.sum(plain)) + (0.0 if sink is None else float(np.exp(sink)))
+    if not math.isfinite(top):
+        return None, None, None
     if math.isinf(total):
         return None, None, "overflow"
     # below the smallest normal number digits are lost, at 0 the division fails

@@ -1,5 +1,7 @@
 """From the records of the ending to blocks: heads joined, W_O, residual, experiments, the map beside it."""
 
+import math
+
 import numpy as np
 
 from pozor.working.document import (
@@ -129,6 +131,8 @@ def experiments(voice: Voice, steps: list[Experiments]) -> list[Block]:
 def comparison(voice: Voice, steps: list[Comparison]) -> list[Block]:
     """The map's number, float64's, their difference and the bound it must keep."""
     step, rough = steps[0], voice.numbers.rough
+    if math.isnan(step.prob):
+        return [Heading(voice.say("h_compare"), 2), voice.para("compare_nan", key=step.key)]
     fine = voice.finer(9)
     blocks: list[Block] = [
         Heading(voice.say("h_compare"), 2),

@@ -228,6 +228,8 @@ def _fraction(voice: Voice, step: Softmax, key: int) -> Equation:
 def _softmax_notes(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
     blocks: list[Block] = []
     seen = np.flatnonzero(step.visible)
+    if not math.isfinite(step.lse):
+        return [voice.note("not_finite")]
     if len(seen) == 1 and step.sink is None:
         only = int(seen[0])
         return [voice.note("one_key", key=step.keys[only], logit=voice.num(np.asarray(step.logits)[only]))]
@@ -270,8 +272,9 @@ def _close_calls(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
     for values, is_exp in ((exps, True), (step.probs, False)):
         for i in seen:
             whole = shortest(float(values[i]))
-            part = (abs(whole) * 10**digits) % 1
-            if not 0 < abs(part - HALF) < CLOSE or whole >= 1000 or whole < Decimal(1).scaleb(-digits):
+            if not Decimal(1).scaleb(-digits) <= whole < 1000:
+                continue
+            if not 0 < abs(whole * 10**digits % 1 - HALF) < CLOSE:
                 continue
             name: tuple[Inline, ...] = ()
             if is_exp:
@@ -298,6 +301,8 @@ def reading(voice: Voice, steps: list[Reading]) -> list[Block]:
     blocks: list[Block] = [Heading(voice.say("h_reading"), 2)]
     seen = [int(i) for i in np.argsort(-step.probs, kind="stable") if step.visible[i]]
     probs = step.probs
+    if np.isnan(probs).any():
+        return [*blocks, voice.para("looks_nan", "reading", query=step.query)]
     if not seen or probs[seen[0]] == 0:
         return [*blocks, voice.para("looks_nowhere", "reading", query=step.query)]
 
@@ -353,7 +358,7 @@ def weighted_sum(voice: Voice, steps: list[WeightedSum]) -> list[Block]:
             voice.sym("out", None, column),
             Dot(step.probs[seen], np.asarray(step.v)[seen, column], float(step.out[column])),
         )
-        for column in range(count)
+        for column in range(count if len(seen) else 0)
     ]
     relation = voice.vector_relation(step.out)
     rows.append(Equation(voice.sym("out", step.query), (Side(relation, (voice.vector(step.out),)),)))

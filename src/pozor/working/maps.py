@@ -27,6 +27,8 @@ def attention_map(source: AttentionMap, asked: Asked) -> Given:
         raise OptionError(
             f"source must be a map of one sequence; got a batch of {judged.batch}. Map one of them."
         )
+    if not judged.kv_len:
+        raise OptionError("source must have one key or more; this map has none.")
     head = head_number(asked.head, judged.num_heads)
     kv_head = head // judged.group_size
     labels = labels_of(source.tokens, judged.kv_len)
@@ -40,30 +42,18 @@ def attention_map(source: AttentionMap, asked: Asked) -> Given:
         bias = {head: _double(whole[0, head, query.index])}
     start = Start(
         source="map",
-        name="",
-        model="",
-        title_cs="",
-        title_en="",
-        sentence_cs="",
-        sentence_en="",
-        axes=(),
         labels=labels,
         query=query,
         key=key,
-        item=0,
-        kind="self",
-        layer=None,
         head=head,
         num_heads=judged.num_heads,
         kv_head=kv_head,
         num_kv_heads=judged.num_kv_heads,
         head_dim=judged.head_dim,
         v_head_dim=judged.v_head_dim or None,
-        d_model=None,
         scale=_scale(judged),
         softcap=judged.softcap,
         mask="map",
-        exact=False,
         position=query.index + source.q_offset,
     )
     given = Given(
@@ -105,19 +95,9 @@ def layer(source: MultiHeadAttention, x: Any, asked: Asked) -> Given:
         visible = np.arange(len(rows)) <= query.index
     start = Start(
         source="layer",
-        name="",
-        model="",
-        title_cs="",
-        title_en="",
-        sentence_cs="",
-        sentence_en="",
-        axes=(),
         labels=labels,
         query=query,
         key=key,
-        item=0,
-        kind="self",
-        layer=None,
         head=head,
         num_heads=source.num_heads,
         kv_head=head * source.num_kv_heads // source.num_heads,
@@ -126,9 +106,7 @@ def layer(source: MultiHeadAttention, x: Any, asked: Asked) -> Given:
         v_head_dim=source.v_head_dim,
         d_model=source.d_model,
         scale=scale_of(source.scale, source.head_dim),
-        softcap=None,
         mask="causal" if source.causal else "none",
-        exact=False,
         position=query.index,
     )
     projections = Projections(rows, **numbers, residual=source.residual)

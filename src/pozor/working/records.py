@@ -90,36 +90,36 @@ class Step:
     """One step of a working."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Start(Step):
     """What is worked out, and from where."""
 
     source: str  # "paper", "pub", "layer", "recording", "map", "file"
-    name: str  # of the recording or file, "" elsewhere
-    model: str
-    title_cs: str
-    title_en: str
-    sentence_cs: str
-    sentence_en: str
-    axes: tuple[tuple[str, str], ...]  # (cs, en) of each number of q and k, or nothing
+    name: str = ""  # of the recording or file
+    model: str = ""
+    title_cs: str = ""
+    title_en: str = ""
+    sentence_cs: str = ""
+    sentence_en: str = ""
+    axes: tuple[tuple[str, str], ...] = ()  # (cs, en) of each number of q and k
     labels: tuple[Label, ...]  # of the keys
     query: Label
+    position: int  # of the query among the keys
     key: Label | None
-    item: int
-    kind: str
-    layer: int | None
+    item: int = 0
+    kind: str = "self"
+    layer: int | None = None
     head: int
     num_heads: int
     kv_head: int
     num_kv_heads: int
     head_dim: int
     v_head_dim: int | None
-    d_model: int | None
+    d_model: int | None = None
     scale: Scale
-    softcap: float | None
+    softcap: float | None = None
     mask: str  # "none", "causal", or the mask in the words of its source
-    exact: bool  # sums and products are exact decimals
-    position: int  # of the query among the keys
+    exact: bool = False  # sums and products are exact decimals
 
 
 @dataclass(frozen=True, eq=False)

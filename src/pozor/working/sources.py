@@ -113,9 +113,8 @@ def own_arrays(source: OwnArrays, asked: Asked, labels: tuple[Label, ...] | None
     if source.causal:
         visible = visible & (np.arange(kv_len) <= query.index + source.q_offset)
     start = Start(
-        source="file", name=source.name, model="", title_cs="", title_en="", sentence_cs="", sentence_en="",
-        axes=(), labels=key_labels, query=query, key=key, item=0, kind="self", layer=None,
-        head=head, num_heads=heads, kv_head=head * kv_heads // heads, num_kv_heads=kv_heads,
+        source="file", name=source.name, labels=key_labels, query=query, key=key, head=head,
+        num_heads=heads, kv_head=head * kv_heads // heads, num_kv_heads=kv_heads,
         head_dim=head_dim, v_head_dim=v_head_dim, d_model=d_model, scale=scale_of(source.scale, head_dim),
         softcap=source.softcap, mask=_mask_name(source),
         exact=all(exact.is_exact(a) for a in arrays.values()), position=query.index + source.q_offset,

@@ -219,6 +219,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "A single key is visible, {key}. Its probability is 1 whatever the logit is: here {logit}, and any "
         "other number would give the same.",
     ),
+    "not_finite": (
+        "Mezi skóre, která dotaz vidí, je NaN nebo nekonečno. Součet je pak NaN a s ním celý řádek.",
+        "Among the scores that the query sees there is NaN or infinity. The sum is then NaN, and the whole "
+        "row with it.",
+    ),
     "rounded_sum": (
         "Zaokrouhlené pravděpodobnosti dají dohromady {sum}, ne 1. Každá je zaokrouhlená zvlášť a správně; "
         "nezaokrouhlené dají 1. Žádnou neupravujeme, aby součet „vyšel“.",
@@ -258,6 +263,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "looks_one": (
         "{query} vidí jen {keys}, tam míří celá pozornost.",
         "{query} sees only {keys}: all its attention.",
+    ),
+    "looks_nan": (
+        "Kam se {query} dívá, nelze říct: řádek je NaN.",
+        "Where {query} looks cannot be said: the row is NaN.",
     ),
     "looks_nowhere": ("{query} se nedívá nikam.", "{query} looks nowhere."),
     "itself": ("sebe", "itself"),
@@ -343,6 +352,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "In the whole row the map comes closest to its bound at {key}: it shows {shown} (float32, from the "
         "stored lse); float64 from the stored q and k gives {prob}. Difference: {difference}.",
     ),
+    "compare_nan": ("U {key} je NaN, není co porovnávat.", "There is NaN at {key}: nothing to compare."),
     "compare_lse": (
         "lse řádku: float64 {lse}, uložené {stored}, rozdíl {difference}, dovoleno {bound}.",
         "The row's lse: float64 {lse}, stored {stored}, difference {difference}, allowed {bound}.",
@@ -368,7 +378,6 @@ WORDS: dict[str, tuple[str, str]] = {
     # table heads
     "key": ("klíč", "key"),
     "token": ("token", "token"),
-    "score": ("skóre", "score"),
     "capped": ("se stropem", "capped"),
     "biased": ("+ bias", "+ bias"),
     "logit": ("logit", "logit"),
@@ -382,12 +391,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "The probabilities of row {query} in each head",
     ),
     "caption_rotate": ("Před otočením a po něm", "Before and after the turn"),
-    "more": ("…", "…"),
 }
-
-PLACE = {"cs": 0, "en": 1}
 
 
 def word(key: str, lang: str) -> str:
     """The sentence or term `key` in `lang`, its places not yet filled."""
-    return WORDS[key][PLACE[lang]]
+    return WORDS[key][0 if lang == "cs" else 1]
