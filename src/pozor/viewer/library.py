@@ -33,7 +33,7 @@ class Opened:
 
     id: str
     path: Path
-    stamp: dict[str, tuple[int, int, int]]  # file -> inode, size, nanoseconds of its last change
+    stamp: dict[str, tuple[int, int]]  # file -> bytes, nanoseconds of its last change
     version: str
     recording: "Recording"
 
@@ -177,7 +177,7 @@ def identity(path: Path) -> str:
     return hashlib.sha256(os.fsencode(os.path.normcase(os.path.realpath(path)))).hexdigest()[:16]
 
 
-def stamps(path: Path) -> dict[str, tuple[int, int, int]]:
+def stamps(path: Path) -> dict[str, tuple[int, int]]:
     """Every file of a recording (the cache in base/ left out) and what tells one state of it from another."""
     if not path.is_dir():
         return {"": _stamp(path)}
@@ -190,7 +190,7 @@ def stamps(path: Path) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _digest(stamp: dict[str, tuple[int, int, int]]) -> str:
+def _digest(stamp: dict[str, tuple[int, int]]) -> str:
     return hashlib.sha256(repr(sorted(stamp.items())).encode()).hexdigest()[:16]
 
 
@@ -202,12 +202,12 @@ def sentence(error: PozorError | OSError) -> str:
     return str(error)
 
 
-def _stamp(file: Path) -> tuple[int, int, int]:
+def _stamp(file: Path) -> tuple[int, int]:
     try:
         state = file.stat()
     except OSError:
-        return (0, -1, 0)
-    return (state.st_ino, state.st_size, state.st_mtime_ns)
+        return (-1, 0)
+    return (state.st_size, state.st_mtime_ns)
 
 
 def _recordings_in(folder: Path) -> Iterator[Path]:

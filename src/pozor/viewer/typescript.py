@@ -26,6 +26,7 @@ def generate(source: str) -> str:
         export interface A {
           x: (number | null)[];
         }
+
     Raises:
         OptionError: `source` holds a type or a statement that has no TypeScript here.
     """
