@@ -53,10 +53,11 @@ def _item(tokenizer: Any, ids: np.ndarray | None, length: int, name: str) -> Tok
 def of_ids(tokenizer: Any, ids: Iterable[int], name: str = "") -> Tokens:
     """Tokens of ids whose text is not known: it is joined from their bytes, or decoded and found again."""
     pieces = pieces_of(tokenizer, ids)
-    own = [None if piece.special else _bytes(piece.name) for piece in pieces]
-    if is_byte_level(tokenizer) and all(b is not None or p.special for b, p in zip(own, pieces, strict=True)):
-        text = b"".join(b for b in own if b is not None).decode("utf-8", "ignore")
-        placed = _place_bytes(pieces, text.encode())
+    byte_level = is_byte_level(tokenizer)
+    own_bytes = [None if piece.special else _bytes(piece.name) for piece in pieces]
+    if byte_level:
+        text = b"".join(b for b in own_bytes if b is not None).decode("utf-8", "ignore")
+        placed = _place_bytes(pieces, text.encode(), _unspelled(tokenizer))
         if placed is not None:
             return _tokens(name, text, pieces, *placed)
     plain_ids = [piece.id for piece in pieces if not piece.special]
@@ -66,7 +67,8 @@ def of_ids(tokenizer: Any, ids: Iterable[int], name: str = "") -> Tokens:
         offsets = iter(again[1])
         spans = [(0, 0) if piece.special else next(offsets) for piece in pieces]
         return _tokens(name, text, pieces, *_place_offsets(pieces, spans, text))
-    labels = [piece.name for piece in pieces]
+    spelled = [label(own) if own else "" for own in own_bytes] if byte_level else [""] * len(pieces)
+    labels = [word or piece.name for word, piece in zip(spelled, pieces, strict=True)]
     bare = plain(len(pieces), name, labels)
     special = np.array([piece.special for piece in pieces], bool)
     return Tokens(
@@ -85,7 +87,7 @@ def of_text(tokenizer: Any, text: str, name: str, max_tokens: int | None = None)
         return of_ids(tokenizer, tokenizer(text)["input_ids"][:max_tokens], name)
     ids, spans = found
     pieces = pieces_of(tokenizer, ids)
-    placed = _place_bytes(pieces, text.encode()) if is_byte_level(tokenizer) else None
+    placed = _place_bytes(pieces, text.encode(), _unspelled(tokenizer)) if is_byte_level(tokenizer) else None
     starts, stops = placed if placed is not None else _place_offsets(pieces, spans, text)
     if max_tokens is not None and len(ids) >= max_tokens:
         text = text.encode()[: int(stops.max(initial=0))].decode("utf-8", "ignore")
@@ -141,11 +143,21 @@ def _bytes(piece: str) -> bytes | None:
         return None
 
 
-def _place_bytes(pieces: Sequence[Piece], text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+def _unspelled(tokenizer: Any) -> frozenset[int]:
+    """Bytes that the vocabulary has no token for; such a tokenizer leaves them out without a mark."""
+    known = tokenizer.backend_tokenizer.token_to_id
+    return frozenset(byte for character, byte in _byte_of().items() if known(character) is None)
+
+
+def _place_bytes(
+    pieces: Sequence[Piece], text: bytes, unspelled: frozenset[int]
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Byte places of pieces that spell the text byte by byte; None if they do not."""
     starts, stops, at = [], [], 0
     for piece in pieces:
         own = piece.name.encode() if piece.special else _bytes(piece.name)
+        while own and at < len(text) and text[at] in unspelled and not text.startswith(own, at):
+            at += 1
         if own is not None and text.startswith(own, at):
             starts.append(at)
             at += len(own)
