@@ -217,3 +217,10 @@ def test_both_languages_show_the_same_numbers():
         numbers = [re.findall(r"\d[.,]\d{5}", by_hand(source, query=query, key=key, lang=lang, digits=5).text)
                    for lang in LANGS]  # fmt: skip
         assert [n.replace(",", ".") for n in numbers[0]] == numbers[1]
+
+
+def test_records_of_different_rows_are_not_equal():
+    one, other = (step(by_hand("paper", query=query), Softmax) for query in (1, 2))
+    assert one != other
+    assert one == one
+    assert hash(one)

@@ -85,7 +85,7 @@ class Scale:
     decimal: Decimal | None = None  # the same exactly, where it was given so
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One step of a working."""
 

@@ -161,9 +161,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "The mask ({mask}) hides {count} of {keys} keys. The logit there is replaced by −∞, so that exp "
         "gives 0.",
     ),
-    "mask_cell_visible": ("Klíč {key} smí {query} vidět.", "{query} may see the key {key}."),
+    "mask_cell_visible": ("Dotaz {query} smí vidět klíč {key}.", "{query} may see the key {key}."),
     "mask_cell_hidden": (
-        "Klíč {key} {query} vidět nesmí: logit je −∞, exp dá 0, pravděpodobnost je přesně 0, ať skóre "
+        "Dotaz {query} nesmí vidět klíč {key}: logit je −∞, exp dá 0, pravděpodobnost je přesně 0, ať skóre "
         "vyšlo jakkoli.",
         "{query} may not see the key {key}: the logit is −∞, exp gives 0, the probability is exactly 0 "
         "whatever the score was.",
