@@ -49,7 +49,7 @@ def attention(
         window: (left, right) in tokens: position - left <= j <= position + right; None leaves a side open.
         q_offset: Position of the first query among the keys, in tokens: an int, or (batch,). By causal,
             window and their mask objects it is needed if q_len != kv_len; else it is 0.
-        mask: Boolean (True = may attend), broadcasting to (batch, num_heads, q_len, kv_len), or a mask object,
+        mask: Boolean (True = may attend) that broadcasts to (batch, num_heads, q_len, kv_len); a mask object;
             or mask_mod(b, h, q_idx, kv_idx) -> bool on integer arrays, q_idx without offset. All masks given
             are ANDed.
         bias: Floats added to the logits after softcap, broadcasting like mask; -inf hides a key.
@@ -250,7 +250,7 @@ def available_backends() -> tuple[str, ...]:
 
 def _installed(name: str) -> bool:
     if name == "native":
-        return False  # the compiled kernel is not part of this install
+        return util.find_spec("pozor.backends.native") is not None
     return name != "torch" or util.find_spec("torch") is not None
 
 

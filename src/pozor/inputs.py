@@ -129,10 +129,10 @@ def problem(
         k=k,
         v=v,
         visibility=Visibility(grid, num_heads, terms, visible_arrays, callables, device),
-        bias=None if bias is None else _bias(bias, whole, kind),
+        bias=None if bias is None else _bias(bias, whole, kind, device),
         scale=_number("scale", scale) if scale is not None else q.shape[3] ** -0.5,
         softcap=None if softcap is None else _softcap(softcap),
-        sink=None if sink is None else _sink(sink, num_heads, kind),
+        sink=None if sink is None else _sink(sink, num_heads, kind, device),
         q_offset=offsets,
         ndim=ndim,
         kind=kind,
@@ -285,14 +285,20 @@ def _mask_array(mask: Any, whole: tuple[int, ...]) -> Any:
     return _grid_array("mask", mask, whole)
 
 
-def _bias(bias: Any, whole: tuple[int, ...], kind: str) -> Any:
+def _bias(bias: Any, whole: tuple[int, ...], kind: str, device: Any) -> Any:
     if _kind(bias) != kind:
         came = _kind(bias) or type(bias).__name__
         raise DtypeError(f"bias must be the kind of array that q is, {kind}; got {came}.")
     if dtype_name(bias) not in FLOATS:
         advice = " Pass booleans as mask=." if dtype_name(bias) == "bool" else " Convert it first."
         raise DtypeError(f"bias must be floating; got {dtype_name(bias)}.{advice}")
+    _on_device("bias", bias, device)
     return _grid_array("bias", bias, whole)
+
+
+def _on_device(name: str, array: Any, device: Any) -> None:
+    if device is not None and array.device != device:
+        raise DtypeError(f"{name} must be on the device of q, {device}; got {array.device}.")
 
 
 def _grid_array(name: str, array: Any, whole: tuple[int, ...]) -> Any:
@@ -342,7 +348,7 @@ def _softcap(softcap: Any) -> float:
     return number
 
 
-def _sink(sink: Any, num_heads: int, kind: str) -> Any:
+def _sink(sink: Any, num_heads: int, kind: str, device: Any) -> Any:
     came = _kind(sink)
     if came is None:
         raise DtypeError(f"sink must be an array (num_heads,), one logit a head; got {type(sink).__name__}.")
@@ -350,6 +356,7 @@ def _sink(sink: Any, num_heads: int, kind: str) -> Any:
         raise DtypeError(f"sink must be the kind of array that q is, {kind}; got {came}.")
     if dtype_name(sink) not in FLOATS:
         raise DtypeError(f"sink must be floating; got {dtype_name(sink)}.")
+    _on_device("sink", sink, device)
     if tuple(sink.shape) != (num_heads,):
         raise ShapeError(f"sink must be (num_heads,) = ({num_heads},); got {tuple(sink.shape)}.")
     return sink

@@ -215,6 +215,13 @@ def test_wrong_wants(want, kind, words):
         pozor.Want(**want)
 
 
+@pytest.mark.parametrize("name", ["bias", "sink"])
+def test_bias_and_sink_lie_where_q_does(name):
+    x = torch.ones(2, 2)
+    with pytest.raises(pozor.DtypeError, match=f"{name} must be on the device of q, cpu; got meta"):
+        pozor.attention(x, x, x, **{name: torch.ones(1, device="meta")})
+
+
 def test_want_must_be_a_want():
     with pytest.raises(pozor.DtypeError, match=r"want must be a pozor.Want; got dict"):
         pozor.observe(X, X, X, want={"entropy": True})

@@ -75,7 +75,14 @@ class Causal(Mask):
 
 
 class Window(Mask):
-    """Key j is visible where position - left <= j <= position + right; None leaves a side open."""
+    """Key j is visible where position - left <= j <= position + right; None leaves a side open.
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> x = np.zeros((4, 1)); v = np.array([[2.0], [4.0], [8.0], [16.0]])
+        >>> pozor.attention(x, x, v, mask=Window(1, 0)).ravel().tolist()
+        [2.0, 3.0, 6.0, 12.0]
+    """
 
     needs_position = True
 
@@ -102,6 +109,12 @@ class Prefix(Mask):
     """The first n keys are visible to every query; n is one number, or one for each sequence (batch,).
 
     `Causal() | Prefix(n)` is the mask of a prefix language model.
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> x = np.zeros((3, 1)); v = np.array([[1.0], [3.0], [8.0]])
+        >>> pozor.attention(x, x, v, mask=Causal() | Prefix(2)).ravel().tolist()
+        [2.0, 2.0, 4.0]
     """
 
     def __init__(self, n: Any):
@@ -126,6 +139,12 @@ class Sinks(Prefix):
     """The first n keys stay visible, as in `Causal() & (Window(left, 0) | Sinks(4))`.
 
     These are ordinary keys with values; `sink=` is the other thing, a logit without a value.
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> x = np.zeros((3, 1)); v = np.array([[1.0], [3.0], [8.0]])
+        >>> pozor.attention(x, x, v, mask=Causal() & (Window(0, 0) | Sinks(1))).ravel().tolist()
+        [1.0, 2.0, 4.5]
     """
 
     def __init__(self, n: int):
@@ -136,6 +155,12 @@ class Padding(Mask):
     """Keys that are real tokens: lengths (batch,), or bool (batch, kv_len) with True = a real token.
 
     Padding removes keys, never queries.
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> x = np.zeros((3, 1)); v = np.array([[1.0], [3.0], [100.0]])
+        >>> pozor.attention(x, x, v, mask=Padding([2])).ravel().tolist()
+        [2.0, 2.0, 2.0]
     """
 
     def __init__(self, lengths_or_mask: Any):
@@ -189,6 +214,12 @@ class Documents(Mask):
     """Packed sequences: a query sees the keys with its own document id.
 
     q_ids: integers (q_len,) or (batch, q_len). kv_ids: those of the keys; left out, q_ids serve both axes.
+
+    Example:
+        >>> import numpy as np, pozor
+        >>> x = np.zeros((4, 1)); v = np.array([[1.0], [3.0], [10.0], [30.0]])
+        >>> pozor.attention(x, x, v, mask=Documents([0, 0, 1, 1])).ravel().tolist()
+        [2.0, 2.0, 20.0, 20.0]
     """
 
     def __init__(self, q_ids: Any, kv_ids: Any = None):

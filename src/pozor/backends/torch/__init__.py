@@ -123,7 +123,7 @@ class _Rows(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Gradients of q, k, v, bias and sink, summed in the compute dtype."""
         (d_out, d_lse), given = grad_outputs, ctx.saved_tensors
         q, k, v, bias, sink = given
