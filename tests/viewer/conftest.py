@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -59,3 +60,13 @@ def connect(static: Path, folder: Path, tmp_path: Path) -> Iterator[Connect]:
 @pytest.fixture
 def client(connect: Connect) -> TestClient:
     return connect()
+
+
+@pytest.fixture
+def noise(folder: Path, client: TestClient) -> tuple[str, Any]:
+    """The address of a recording of 6 tokens, and the recording."""
+    from viewer_recordings import record
+
+    recording = record(folder / "noise.pozor")
+    (card,) = client.get("/api/start").json()["recordings"]
+    return f"/api/recordings/{card['id']}", recording

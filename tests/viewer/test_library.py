@@ -38,6 +38,18 @@ def test_a_folder_without_recordings_or_without_itself(tmp_path: Path) -> None:
     assert Library(tmp_path / "missing", tmp_path).cards() == []
 
 
+def test_the_shipped_recording_is_whole_and_listed_last(folder: Path) -> None:
+    record(folder / "a.pozor")
+    library = Library(folder)
+    own, *shipped = library.cards()
+    assert (own["name"], own["shipped"]) == ("a", False)
+    assert shipped
+    for card in shipped:
+        assert card["shipped"]
+        assert card["error"] is None
+        assert library.current(card["id"]).recording.items
+
+
 @pytest.fixture
 def broken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A whole recording among every kind of broken one."""
