@@ -38,6 +38,7 @@ STYLE = """
 body { margin: 2rem auto; max-width: 46rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif;
   color: #1d1f23; background: #fbfaf7 }
 .w-equations { list-style: none; padding-left: 1rem; line-height: 1.8 }
+.w-equations li { margin: 0.4rem 0 }
 .w-table { border-collapse: collapse; margin: 1rem; font-variant-numeric: tabular-nums }
 .w-table th, .w-table td { padding: 0.2rem 0.8rem; text-align: left }
 .w-table thead th { border-bottom: 1px solid #6b6f76 }

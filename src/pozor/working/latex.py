@@ -61,7 +61,7 @@ ESCAPES = {
     "→": r"\ensuremath{\rightarrow}", "·": r"\ensuremath{\cdot}", "×": r"\ensuremath{\times}",
     "√": r"\ensuremath{\surd}", "Σ": r"\ensuremath{\Sigma}", "⟨": r"\ensuremath{\langle}",
     "⟩": r"\ensuremath{\rangle}", "…": r"\dots{}", "\u00a0": "~", "␣": r"\textvisiblespace{}",
-    "↵": r"\ensuremath{\hookleftarrow}", "⇥": r"\ensuremath{\rightarrow\!|}", "␍": r"{\footnotesize CR}",
+    "↵": r"\ensuremath{\hookleftarrow}", "⇥": r"\ensuremath{\rightarrow\!|}",
     "⍽": r"{\footnotesize NBSP}", "ᵢ": r"\ensuremath{_i}", "≤": r"\ensuremath{\le}",
     **{s: rf"\ensuremath{{^{{{d}}}}}" for s, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", [*"0123456789", "-"])},
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import unicodedata
 
 # one visible mark for each blank that would otherwise vanish
-MARKS = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍", "\u00a0": "⍽"}
+MARKS = {" ": "␣", "\n": "↵", "\t": "⇥", "\u00a0": "⍽"}
 ISOLATE, RELEASE = "\u2068", "\u2069"
 INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
 
