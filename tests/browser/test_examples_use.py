@@ -82,6 +82,9 @@ def test_the_keyboard_is_enough(on_paper: Page) -> None:
         expect(page.get_by_role("radio", name=name)).to_have_attribute(
             "aria-checked", str(name == "÷ √d").lower()
         )
+    page.get_by_role("radio", name="÷ √d").press("ArrowRight")
+    expect(page.get_by_role("radio", name="nedělit")).to_be_focused()
+    expect(page.get_by_role("radio", name="nedělit")).to_have_attribute("aria-checked", "true")
     page.get_by_role("switch", name="Kauzální maska").press("Space")
     expect(page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
 
@@ -363,7 +366,10 @@ def test_on_a_phone_the_page_fits_and_the_line_scrolls_inside(chromium: Browser,
     with opened(chromium, lesson, "#/paper", viewport=size, has_touch=True, is_mobile=True) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.evaluate("(l => l.scrollWidth > l.clientWidth)(document.querySelector('[data-line]'))")
+        # a touch points and calls up no keyboard; the next one edits
+        assert not cell(page, "probs", 2, 0).is_editable()
         cell(page, "probs", 2, 0).tap()
+        assert cell(page, "probs", 2, 0).is_editable()
         expect(page.locator("#sum-text")).to_contain_text("0,309")
         expect(page.locator("[data-readout='2']")).to_be_visible()
 

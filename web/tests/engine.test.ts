@@ -213,7 +213,9 @@ describe("editing", () => {
     expect(setNumber(PAPER, at("exps", 0, 0), "-1")).toEqual({ fault: { rule: "negative" } });
     expect(setNumber(PAPER, at("sums", 0, 0), "0")).toEqual({ fault: { rule: "zero" } });
     expect(setNumber(PAPER, at("probs", 0, 0), "1,5")).toEqual({ fault: { rule: "share" } });
-    expect(setWord(PAPER, 0, "  ")).toEqual({ fault: { rule: "word" } });
+    for (const blank of ["  ", "", "\u200b", "\u00a0"]) {
+      expect(setWord(PAPER, 0, blank)).toEqual({ fault: { rule: "word" } });
+    }
     expect(setWord(PAPER, 0, "a".repeat(25))).toEqual({ fault: { rule: "longWord" } });
   });
   it("adds words up to 8 and removes them down to 2, and edits move with their rows", () => {

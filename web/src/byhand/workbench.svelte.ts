@@ -43,7 +43,7 @@ export class Workbench {
     this.kind = kind;
     this.#history = start(initial(kind));
     this.query = kind === "pub" ? 2 : initial(kind).words.length - 1;
-    this.read(query);
+    this.read(query, true);
   }
 
   get state(): State {
@@ -149,7 +149,8 @@ export class Workbench {
     return query;
   }
 
-  read(query: URLSearchParams): void {
+  /** `first`: the page starts with it, so there is nothing to undo. */
+  read(query: URLSearchParams, first = false): void {
     const rest = new URLSearchParams(query);
     for (const key of ["digits", "at", "as"]) rest.delete(key);
     const found = fromQuery(this.kind, rest);
@@ -158,7 +159,7 @@ export class Workbench {
       return;
     }
     this.message = null;
-    this.apply(found.state, !this.canUndo);
+    this.apply(found.state, first);
     this.changed = [];
     this.digits = DIGITS.find((d) => String(d) === query.get("digits")) ?? 3;
     this.notation = NOTATIONS.find((n) => n === query.get("as")) ?? "sentence";

@@ -2,7 +2,7 @@
 import { id, parseId, PER_HEAD, type Address } from "./address.ts";
 import { LINE, shape } from "./compute.ts";
 import { parse, plainText, type NumberFault } from "./decimal.ts";
-import { BY_WORD, data, FEWEST, LONGEST, MOST, WIDTH, type Scale, type State, type Table } from "./state.ts";
+import { BY_WORD, data, FEWEST, isVisible, LONGEST, MOST, WIDTH, type Scale, type State, type Table } from "./state.ts";
 
 export type Fault =
   | { rule: NumberFault }
@@ -55,7 +55,7 @@ export function reattachAll(state: State): State {
 /** A word written anew loses its English gloss, which translated the old one. */
 export function setWord(state: State, index: number, text: string): Outcome {
   const word = text.trim().replace(/\s+/g, " ");
-  if (word === "") return { fault: { rule: "word" } };
+  if (!isVisible(word)) return { fault: { rule: "word" } };
   if ([...word].length > LONGEST) return { fault: { rule: "longWord" } };
   const original = data(state.kind).words.find((w) => w.cs === word);
   const words = state.words.map((w, i) =>

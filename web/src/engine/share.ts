@@ -8,6 +8,7 @@ import {
   FEWEST,
   GIVEN,
   initial,
+  isVisible,
   LONGEST,
   MOST,
   SCALES,
@@ -197,7 +198,7 @@ function readWords(value: unknown): Word[] {
 }
 
 function isWord(value: unknown, shortest: number): value is string {
-  return typeof value === "string" && value.trim().length >= shortest && [...value].length <= LONGEST;
+  return typeof value === "string" && (shortest === 0 || isVisible(value)) && [...value].length <= LONGEST;
 }
 
 function readGiven(first: State, words: number, value: unknown): State["given"] {

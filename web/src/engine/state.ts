@@ -15,6 +15,11 @@ export interface Word {
   readonly gloss: string; // in English, under the word; may be empty
 }
 
+/** Is there anything to see in it? A word of spaces or zero-width characters would be a blank label. */
+export function isVisible(word: string): boolean {
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(word);
+}
+
 /** Decimals with a point, row by row. */
 export type Table = readonly (readonly string[])[];
 
