@@ -137,7 +137,8 @@ def opened(
         page.goto(app.base + fragment)
     try:
         yield page
-        assert [text for text in wrong if expected is None or expected not in text] == []
+        unexpected = [text for text in wrong if expected is None or expected not in text]
+        assert not unexpected, unexpected
     finally:
         context.close()
 
@@ -210,7 +211,7 @@ def colours(page: Page, points: list[tuple[float, float]]) -> list[tuple[int, in
             const canvas = document.createElement('canvas');
             canvas.width = image.width; canvas.height = image.height;
             const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);
-            return points.map(([x, y]) => [...pen.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3)]);
+            return points.map(([x, y]) => [...pen.getImageData(Math.floor(x), Math.floor(y), 1, 1).data.slice(0, 3)]);
         }""",
         [picture, points],
     )

@@ -72,9 +72,19 @@ function drawNumbers(pen: CanvasRenderingContext2D, overlay: Overlay): void {
   }
 }
 
+const CLEAR = 5; // CSS pixels around the pointed cell stay free, or the crosshair would cover what it points at
+
 function drawCrosshair(pen: CanvasRenderingContext2D, overlay: Overlay, point: Spot): void {
+  const at = box(overlay, point);
   const row = point.query === null ? null : box(overlay, { query: point.query, key: null });
   const column = point.key === null ? null : box(overlay, { query: null, key: point.key });
+  pen.save();
+  if (row !== null && column !== null) {
+    pen.beginPath();
+    pen.rect(0, 0, overlay.window.width, overlay.window.height);
+    pen.rect(at.x - CLEAR, at.y - CLEAR, at.w + 2 * CLEAR, at.h + 2 * CLEAR);
+    pen.clip("evenodd");
+  }
   for (const [color, width] of [
     ["rgba(255,255,255,0.75)", 3],
     [overlay.ink, 1],
@@ -82,6 +92,12 @@ function drawCrosshair(pen: CanvasRenderingContext2D, overlay: Overlay, point: S
     pen.strokeStyle = color;
     pen.lineWidth = width;
     for (const band of [row, column]) if (band !== null) strokeAround(pen, band);
+  }
+  pen.restore();
+  if (row !== null && column !== null && at.w >= 4) {
+    pen.strokeStyle = overlay.ink;
+    pen.lineWidth = 1;
+    strokeAround(pen, { x: at.x - 1, y: at.y - 1, w: at.w + 2, h: at.h + 2 });
   }
 }
 

@@ -71,10 +71,11 @@ export function webglPainter(lost: () => void): Painter | null {
   const textures = new Map<string, { values: WebGLTexture; states: WebGLTexture }>();
   let size = { width: 1, height: 1, ratio: 1 };
   let table: { of: Uint8Array; texture: WebGLTexture } | null = null;
-  canvas.addEventListener("webglcontextlost", (event) => {
+  canvas.addEventListener("webglcontextlost", gone);
+  function gone(event: Event): void {
     event.preventDefault();
     lost();
-  });
+  }
 
   const still = { minMag: gl.NEAREST, wrap: gl.CLAMP_TO_EDGE, auto: false };
 
@@ -149,6 +150,7 @@ export function webglPainter(lost: () => void): Painter | null {
       }
     },
     dispose(): void {
+      canvas.removeEventListener("webglcontextlost", gone);
       for (const name of [...textures.keys()]) drop(name);
       gl.getExtension("WEBGL_lose_context")?.loseContext();
       canvas.remove();

@@ -48,7 +48,13 @@ export function neighbour(list: readonly number[], now: number, by: 1 | -1): num
   return list[Math.min(list.length - 1, Math.max(0, at + by))] ?? now;
 }
 
-/** The variants that change something, in the order in which the mask key goes round. */
+const ORDER: readonly Variant[] = ["recorded", "causal", "unmasked"];
+
+/** The variants a map offers, in the order in which they are shown and the mask key goes round. */
+export function variantsOf(map: Pick<MapDocument, "variants"> | null): Variant[] {
+  return ORDER.filter((one) => one === "recorded" || map?.variants.includes(one));
+}
+
 export function nextVariant(variants: readonly Variant[], now: Variant): Variant {
   return variants[(variants.indexOf(now) + 1) % variants.length] ?? now;
 }

@@ -13,6 +13,13 @@ const en = {
   recordings: "Recordings of real models",
   columns: { name: "name", model: "model", tokens: "tokens", size: "layers × heads", fidelity: "against the model" },
   shipped: "comes with pozor",
+  places: "Where to look first",
+  placesWhat: {
+    pronouns: "a head that knows whom “she” and “it” mean",
+    previous: "a head in which every word looks at the one before it",
+    repeated: "a head that finds where a word stood before",
+  },
+  placesWhere: (layer: number, head: number) => `layer ${layer}, head ${head}`,
   items: (many: number) => count(many, "en", ["text", "texts", "texts"]),
   fidelity: (error: number | null, bound: string) =>
     error === null ? "not compared" : `${bound} (${scientific(error, "en")} off)`,
@@ -47,6 +54,13 @@ const cs: typeof en = {
   recordings: "Záznamy skutečných modelů",
   columns: { name: "název", model: "model", tokens: "tokeny", size: "vrstvy × hlavy", fidelity: "proti modelu" },
   shipped: "přichází s pozorem",
+  places: "Kam se podívat nejdřív",
+  placesWhat: {
+    pronouns: "hlava, která ví, koho znamená „she“ (ona) a „it“ (to)",
+    previous: "hlava, ve které se každé slovo dívá na to předchozí",
+    repeated: "hlava, která najde, kde už slovo jednou stálo",
+  },
+  placesWhere: (layer, head) => `vrstva ${layer}, hlava ${head}`,
   items: (many) => count(many, "cs", ["text", "texty", "textů"]),
   fidelity: (error, bound) =>
     error === null ? "neporovnáno" : `${bound} (rozdíl ${scientific(error, "cs")})`,
