@@ -254,6 +254,8 @@ def test_a_word_that_looks_like_html_is_text(on_paper: Page) -> None:
 
 def test_the_traps_are_explained_where_they_occur(on_paper: Page) -> None:
     page = on_paper
+    # for the chosen row it is said without pointing
+    expect(page.locator('[data-note="sumOfRounded"]')).to_contain_text("dá dohromady 1,001")
     notes = page.locator("#sum-formula .note")
     cell(page, "probs", 2, 2).hover()
     expect(notes.first).to_contain_text("0,309 + 0,297 + 0,395 dá dohromady 1,001")

@@ -122,7 +122,10 @@ export function percent(n: Num, lang: Lang, decimals = 0): string {
   if (part.gt(0) && part.lt(decimals === 0 ? 0.5 : 0.05)) {
     return local(decimals === 0 ? "< 1\u00a0%" : "< 0.1\u00a0%", lang);
   }
-  return `${local(part.toFixed(decimals, Big.roundHalfUp), lang)}\u00a0%`;
+  const text = part.toFixed(decimals, Big.roundHalfUp);
+  // 99.96 % is not all of it
+  if (part.lt(100) && Number(text) === 100) return local(decimals === 0 ? "> 99\u00a0%" : "> 99.9\u00a0%", lang);
+  return `${local(text, lang)}\u00a0%`;
 }
 
 /** Several numbers in prose: a semicolon in Czech, where the comma is taken; a comma in English. */

@@ -77,7 +77,7 @@ const en = {
   loaded: (name: string) => `Opened ${name}.`,
   wasReset: "The example is as it was. Undo brings your version back.",
   reattach: "let it follow again",
-  reattachAll: (n: number) => `let all follow again (${n})`,
+  reattachAll: (n: number) => `all follow again (${n})`,
   headEditsDropped: "Other heads, other scores: numbers edited inside the heads were let go. Undo brings them back.",
   wordAdded: "The new word has only zeros: it asks for nothing and offers nothing. Write your own numbers.",
   // the map
@@ -223,7 +223,7 @@ const cs: typeof en = {
   loaded: (name) => `Otevřeno: ${name}.`,
   wasReset: "Příklad je zase původní. Vaši verzi vrátí tlačítko Zpět.",
   reattach: "znovu počítat",
-  reattachAll: (n) => `znovu počítat všechna přepsaná (${n})`,
+  reattachAll: (n) => `znovu počítat vše (${n})`,
   headEditsDropped: "Jiné hlavy mají jiná skóre: čísla přepsaná uvnitř hlav se zase počítají. Vrátí je tlačítko Zpět.",
   wordAdded: "Nové slovo má samé nuly: na nic se neptá a nic nenabízí. Napište mu vlastní čísla.",
   map: "Kam se které slovo dívá",
