@@ -165,6 +165,12 @@ def test_a_name_that_cannot_be(tmp_path: Path, name: str, sentence: str) -> None
         made(tmp_path / name)
 
 
+def test_a_folder_one_may_not_write_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(RecordingError, match="there is no permission to write in the folder of"):
+        made(tmp_path / "a.pozor")
+
+
 def test_a_second_writer_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     from pozor.recording import write
 

@@ -189,7 +189,8 @@ def _parts(source: Source, dtype: Any, *, local: bool) -> tuple[Any, Any]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep the bars and remarks of transformers, tqdm and gguf off the terminal; errors still come."""
-    os.environ.setdefault("TQDM_DISABLE", "1")
+    tqdm_before = os.environ.get("TQDM_DISABLE")
+    os.environ["TQDM_DISABLE"] = "1"  # read when a bar is made
     import transformers
     from transformers.utils import logging as their_logging
 
@@ -204,6 +205,9 @@ def quiet() -> Iterator[None]:
     finally:
         transformers.logging.set_verbosity(before)
         logging.getLogger("gguf").setLevel(gguf_level)
+        os.environ.pop("TQDM_DISABLE")
+        if tqdm_before is not None:
+            os.environ["TQDM_DISABLE"] = tqdm_before
         if bars:
             their_logging.enable_progress_bar()
 

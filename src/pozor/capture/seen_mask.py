@@ -158,7 +158,7 @@ def _documents(seen: Summary, position: np.ndarray, some: np.ndarray) -> tuple[i
     np.add.at(crossed, lower + 1, 1)  # boundary b lies between the keys b - 1 and b
     np.add.at(crossed, upper + 1, -1)
     free = np.flatnonzero(np.cumsum(crossed)[1:-1] == 0) + 1
-    return tuple(int(n) for n in np.diff([0, *free, len(position)]))
+    return tuple(int(n) for n in np.diff(np.concatenate([[0], free, [len(position)]])))
 
 
 def _runs(shown: np.ndarray) -> tuple[tuple[int, int], ...]:

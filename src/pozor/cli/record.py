@@ -1,6 +1,7 @@
 """`pozor record`: run a model once on texts and keep q, k, v and lse of every head."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +94,8 @@ def record(
 
     language = choose_language(lang)
     words = WORDS[language]
-    console = Console(highlight=False, soft_wrap=True)
+    # its own handle on stdout: while the model runs, what the libraries print is kept off the terminal
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     choices = choose(parse_numbers("--layers", layers), parse_numbers("--heads", heads), queries)
     if max_tokens is not None and max_tokens < 1:
         raise OptionError(f"--max-tokens must be at least 1; got {max_tokens}.")

@@ -196,8 +196,10 @@ def _document(value: dict[str, Any], where: str) -> Document:
     layers = tuple(_layer(entry, items, where) for entry in value["layers"])
     if len({(layer.layer, layer.kind) for layer in layers}) != len(layers):
         raise RecordingError(f"{where}: a layer is listed twice.")
-    names = (_text(value[name], where) for name in ("model", "architecture", "implementation"))
-    return Document(*names, dtype, items, layers)
+    model, architecture, implementation = (
+        _text(value[name], where) for name in ("model", "architecture", "implementation")
+    )
+    return Document(model, architecture, implementation, dtype, items, layers)
 
 
 def _layer(entry: dict[str, Any], items: tuple[tuple[str, int], ...], where: str) -> Layer:

@@ -41,6 +41,10 @@ class Writer:
             raise RecordingError(f"path must end in {SUFFIX}; got {str(path)!r}. Name it like story{SUFFIX}.")
         if not path.absolute().parent.is_dir():
             raise RecordingError(f"path must lie in a folder that is there; got {str(path)!r}.")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise RecordingError(
+                f"there is no permission to write in the folder of {str(path)!r}; choose another."
+            )
         self.path = path
         self.part = path.with_name(path.name + ".part")
         self._overwrite = overwrite
