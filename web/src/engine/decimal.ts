@@ -111,7 +111,7 @@ function powerOfTen(text: string): string {
   return `${mantissa}·10${raised}`;
 }
 
-export function local(text: string, lang: Lang): string {
+function local(text: string, lang: Lang): string {
   const minus = text.replace("-", "−");
   return lang === "cs" ? minus.replace(".", ",") : minus;
 }

@@ -1,8 +1,8 @@
 // What a learner who compares with a text will stumble over, found where it happens. Words are the page's.
 import Big from "big.js";
 import { at, type Address } from "./address.ts";
-import { addresses, cell, compute, value, type Working } from "./compute.ts";
-import { isRounded, show, toFloat, type Digits, type Num } from "./decimal.ts";
+import { cell, compute, value, type Working } from "./compute.ts";
+import { show, toFloat, type Digits, type Num } from "./decimal.ts";
 import { setScale } from "./edit.ts";
 import { recipe } from "./recipe.ts";
 
@@ -86,16 +86,4 @@ export function experiments(working: Working, query: number, head: number): Expe
     const other = compute(setScale(working.state, scale), { binary: working.binary });
     return { scale, weights: working.state.words.map((_, j) => value(other, at("probs", query, j, head))) };
   });
-}
-
-/** The stages whose numbers differ between two workings of the same shape, and their addresses. */
-export function changed(before: Working, after: Working, cells: readonly Address[]): Address[] {
-  return cells.filter((a) => {
-    const old = before.cells.get(`${a.stage}.${a.head}.${a.row}.${a.col}`);
-    return old !== undefined && toFloat(old.value) !== toFloat(value(after, a));
-  });
-}
-
-export function rounds(working: Working, digits: Digits, stage: Address["stage"], head: number): boolean {
-  return addresses(working.state, stage, head).flat().some((a) => isRounded(value(working, a), digits));
 }

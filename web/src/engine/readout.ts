@@ -3,7 +3,7 @@ import { at } from "./address.ts";
 import { toFloat, type Num } from "./decimal.ts";
 import { value, type Working } from "./compute.ts";
 
-export const LOOKS = 0.05; // a key with a larger share is looked at
+const LOOKS = 0.05; // a key with a larger share is looked at
 const EQUAL = 1e-9; // shares that differ by less are the same
 
 export interface Look {
@@ -35,11 +35,4 @@ export function readout(working: Working, row: number, head: number): Readout {
       return Math.abs(difference) < EQUAL ? a.key - b.key : difference;
     });
   return { kind: "mainly", looks };
-}
-
-/** The sum of a row of weights as shown, and as it is: they may differ in the last digit. */
-export function rowSum(working: Working, row: number, head: number): number {
-  return working.state.words
-    .map((_, key) => toFloat(value(working, at("probs", row, key, head))))
-    .reduce((a, b) => a + b, 0);
 }

@@ -20,7 +20,7 @@ import {
 } from "./state.ts";
 import type { Stage } from "./address.ts";
 
-export const VERSION = 1;
+const VERSION = 1;
 export const LARGEST_FILE = 100_000; // characters; the largest true one has under 10,000
 
 /** What was wrong: the place as written, and what came there. */
