@@ -211,7 +211,8 @@ def colours(page: Page, points: list[tuple[float, float]]) -> list[tuple[int, in
             const canvas = document.createElement('canvas');
             canvas.width = image.width; canvas.height = image.height;
             const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);
-            return points.map(([x, y]) => [...pen.getImageData(Math.floor(x), Math.floor(y), 1, 1).data.slice(0, 3)]);
+            const at = (x, y) => [...pen.getImageData(Math.floor(x), Math.floor(y), 1, 1).data.slice(0, 3)];
+            return points.map(([x, y]) => at(x, y));
         }""",
         [picture, points],
     )

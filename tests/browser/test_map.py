@@ -1,4 +1,4 @@
-"""The map of a recording in Chromium: rows, columns, cells, mask, colours, keys, the address; against pozor."""
+"""The map of a recording in Chromium, against pozor: rows, columns, cells, mask, colours, keys, address."""
 
 import re
 
@@ -195,7 +195,7 @@ def test_a_lost_graphics_context_is_replaced(on_map: Page) -> None:
 def test_the_mask_is_recomputed(on_map: Page, shipped: "pozor.Recording") -> None:
     go(on_map, "red-ball", "layer=13&head=8&q=0")
     expect(inspector(on_map).locator("h2")).to_contain_text("sees only")
-    on_map.get_by_role("radio", name="none").click()
+    on_map.get_by_role("button", name="none").click()
     drawn(on_map)
     expect(on_map.locator(".legend .mask")).to_contain_text("without a mask")
     unmasked = shipped.map(13, 8).variant("unmasked").row(0)
@@ -203,14 +203,14 @@ def test_the_mask_is_recomputed(on_map: Page, shipped: "pozor.Recording") -> Non
     expect(first).to_contain_text(f"{unmasked.max() * 100:.1f}")
     expect(inspector(on_map)).not_to_contain_text("The mask hides")
     on_map.keyboard.press("m")
-    expect(on_map.get_by_role("radio", name="as recorded")).to_have_attribute("aria-checked", "true")
+    expect(on_map.get_by_role("button", name="as recorded")).to_have_attribute("aria-pressed", "true")
     assert "mask" not in state(on_map)
 
 
 def test_an_encoder_is_told_from_a_decoder(on_map: Page) -> None:
     go(on_map, "strange")
     expect(on_map.locator(".legend .mask")).to_contain_text("The model ran without a mask")
-    on_map.get_by_role("radio", name="causal").click()
+    on_map.get_by_role("button", name="causal").click()
     expect(on_map.locator(".legend .mask")).to_contain_text("no word sees what comes after it")
 
 
@@ -294,7 +294,7 @@ def test_the_address_restores_everything(chromium: Browser, app: App) -> None:
         assert {name: value for name, value in state(page).items() if name != "look"} == {
             name: value for name, value in wanted.items() if name != "look"
         }
-        expect(page.get_by_role("radio", name="none")).to_have_attribute("aria-checked", "true")
+        expect(page.get_by_role("button", name="none")).to_have_attribute("aria-pressed", "true")
         expect(inspector(page).locator("article.cell")).to_have_attribute("data-cell", "8,6")
 
 
@@ -345,7 +345,8 @@ def test_what_cannot_be_seen_has_a_label_of_its_own(on_map: Page) -> None:
 def test_right_to_left_labels_stay_at_their_places(on_map: Page) -> None:
     go(on_map, "strange")
     places = on_map.locator(".axis.y button").evaluate_all(
-        "all => all.map(e => [Number(e.dataset.token), e.getBoundingClientRect().y, e.querySelector('bdi').innerText])"
+        """all => all.map(e =>
+            [Number(e.dataset.token), e.getBoundingClientRect().y, e.querySelector('bdi').innerText])"""
     )
     places.sort(key=lambda place: place[1])
     assert [token for token, _, _ in places] == list(range(len(STRANGE)))

@@ -57,5 +57,5 @@ export function placeOf(target: EventTarget | null): "map" | "typing" | "control
   if (!(target instanceof Element)) return "page";
   if (target.closest("[role=application]") !== null) return "map";
   if (target.closest("input, textarea, select, [contenteditable]") !== null) return "typing";
-  return target.closest("button, a, [role=radio]") === null ? "page" : "control";
+  return target.closest("button, a") === null ? "page" : "control";
 }
