@@ -260,6 +260,31 @@ def test_everything_by_keyboard(on_map: Page) -> None:
     expect(on_map.get_by_role("dialog")).not_to_be_visible()
 
 
+def test_zoom_by_buttons(on_map: Page) -> None:
+    go(on_map, "red-ball", "layer=13&head=8")
+    whole = on_map.get_by_role("button", name="whole map")
+    expect(whole).to_be_disabled()
+    on_map.get_by_role("button", name="closer").click()
+    assert "look" in state(on_map)
+    whole.click()
+    assert "look" not in state(on_map)
+
+
+def test_dragging_pans_and_locks_nothing(on_map: Page) -> None:
+    go(on_map, "red-ball", "layer=13&head=8&look=40_20_20")
+    first = on_map.locator(".axis.y button").first.get_attribute("data-token")
+    box = on_map.locator("[role=application]").bounding_box()
+    assert box is not None
+    on_map.mouse.move(box["x"] + 200, box["y"] + 300)
+    on_map.mouse.down()
+    on_map.mouse.move(box["x"] + 160, box["y"] + 100, steps=5)
+    on_map.mouse.up()
+    expect(on_map.locator(".axis.y button").first).not_to_have_attribute("data-token", first or "")
+    after = state(on_map)
+    assert "q" not in after
+    assert after["look"] != "40_20_20"
+
+
 def test_zoom_stays_under_the_pointer_and_labels_thin_out(on_map: Page) -> None:
     go(on_map, "red-ball", "layer=13&head=8")
     whole = on_map.locator(".axis.y button").count()
@@ -397,7 +422,10 @@ def test_a_narrow_screen_has_three_tabs(chromium: Browser, app: App) -> None:
 
 def test_a_recording_that_is_not_there(chromium: Browser, app: App) -> None:
     with opened(chromium, app, "#/map/0000", expected="404") as page:
-        expect(page.get_by_role("alert")).to_contain_text(re.compile(r"\w+ .*\."))
+        expect(page.get_by_role("alert")).to_contain_text("There is no such recording here.")
+        page.get_by_role("button", name="cs").click()
+        expect(page.get_by_role("alert")).to_contain_text("Takový záznam tu není.")
+        page.get_by_role("button", name="en").click()
         expect(page.get_by_role("link", name="to the start")).to_be_visible()
 
 

@@ -13,6 +13,6 @@ export function trouble(failure: unknown, words: (typeof mapWords)["en"]): Troub
   if (failure.status === 0) return { kind: "offline", sentence: said.offline };
   if (failure.status === 403) return { kind: "forbidden", sentence: said.forbidden };
   if (failure.status === 409) return { kind: "changed", sentence: said.changed };
-  if (failure.status === 404 && failure.message === "") return { kind: "missing", sentence: said.missing };
+  if (failure.status === 404) return { kind: "missing", sentence: said.missing };
   return { kind: "other", sentence: failure.message || said.unknown(failure.status) };
 }

@@ -91,7 +91,7 @@ function drawCrosshair(pen: CanvasRenderingContext2D, overlay: Overlay, point: S
   ] as const) {
     pen.strokeStyle = color;
     pen.lineWidth = width;
-    for (const band of [row, column]) if (band !== null) strokeAround(pen, band);
+    for (const band of [row, column]) if (band !== null) strokeBand(pen, band);
   }
   pen.restore();
   if (row !== null && column !== null && at.w >= 4) {
@@ -110,8 +110,8 @@ function drawLock(pen: CanvasRenderingContext2D, overlay: Overlay): void {
     pen.strokeStyle = overlay.ink;
     pen.lineWidth = 1;
     pen.setLineDash([2, 3]);
-    strokeAround(pen, box(overlay, { query, key: null }));
-    strokeAround(pen, box(overlay, { query: null, key }));
+    strokeBand(pen, box(overlay, { query, key: null }));
+    strokeBand(pen, box(overlay, { query: null, key }));
     pen.setLineDash([]);
   }
   // outside the frame, so that what is locked stays visible; white and ink, so that it shows on any colour
@@ -123,6 +123,16 @@ function drawLock(pen: CanvasRenderingContext2D, overlay: Overlay): void {
     pen.lineWidth = 2;
     pen.strokeRect(frame.x - out, frame.y - out, frame.w + 2 * out, frame.h + 2 * out);
   }
+}
+
+/** The edges of a row or column; one line where it is too thin for two. */
+function strokeBand(pen: CanvasRenderingContext2D, band: Box): void {
+  if (band.h >= 5 && band.w >= 5) return strokeAround(pen, band);
+  const [x, y] = [Math.floor(band.x + band.w / 2) + 0.5, Math.floor(band.y + band.h / 2) + 0.5];
+  pen.beginPath();
+  pen.moveTo(band.h < 5 ? band.x : x, band.h < 5 ? y : band.y);
+  pen.lineTo(band.h < 5 ? band.x + band.w : x, band.h < 5 ? y : band.y + band.h);
+  pen.stroke();
 }
 
 function strokeAround(pen: CanvasRenderingContext2D, { x, y, w, h }: Box): void {

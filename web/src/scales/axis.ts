@@ -11,7 +11,7 @@ export function step(cell: number, gap: number): number {
 
 /**
  * The indices whose labels are shown between pixels 0 and `extent`.
- * `offset` is the pixel of index 0's edge. `always` (the pointed or locked ones) push out labels nearer than `gap`.
+ * `offset` is the pixel of index 0's edge. `always` (the pointed or locked ones) push out labels near them.
  */
 export function shown(
   length: number,
@@ -29,7 +29,7 @@ export function shown(
   const kept = new Set(always.filter((index) => index >= first && index <= last));
   const held = [...kept];
   for (let index = Math.ceil(first / each) * each; index <= last; index += each) {
-    if (held.every((other) => other === index || Math.abs(other - index) * cell >= gap)) kept.add(index);
+    if (held.every((other) => other === index || Math.abs(other - index) * cell >= gap * 1.4)) kept.add(index);
   }
   return [...kept].sort((a, b) => a - b);
 }

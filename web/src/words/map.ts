@@ -14,7 +14,6 @@ const en = {
   previousHead: "previous head (,)",
   nextHead: "next head (.)",
   sharedKeys: (head: number, kv: number) => `head ${head} (keys of kv head ${kv})`,
-  kinds: { self: "self-attention", cross: "cross-attention" },
   opening: "Opening the recording…",
 
   // the controls
@@ -43,9 +42,10 @@ const en = {
   linked: "link copied",
   linkFailed: "the link is in the address bar",
   help: "keys",
-  whole: "whole map",
-  zoomIn: "closer",
-  zoomOut: "farther",
+  zoom: "How near",
+  whole: "whole map (0)",
+  zoomIn: "closer (+)",
+  zoomOut: "farther (−)",
 
   // the legend
   legendDark: "dark = less, light = more",
@@ -180,7 +180,6 @@ const cs: typeof en = {
   previousHead: "předchozí hlava (,)",
   nextHead: "další hlava (.)",
   sharedKeys: (head, kv) => `hlava ${head} (klíče z hlavy klíčů ${kv})`,
-  kinds: { self: "pozornost k sobě", cross: "pozornost ke zdroji" },
   opening: "Otevírám záznam…",
 
   controls: "Jak se mapa kreslí",
@@ -208,9 +207,10 @@ const cs: typeof en = {
   linked: "odkaz zkopírován",
   linkFailed: "odkaz je v adresním řádku",
   help: "klávesy",
-  whole: "celá mapa",
-  zoomIn: "blíž",
-  zoomOut: "dál",
+  zoom: "Jak zblízka",
+  whole: "celá mapa (0)",
+  zoomIn: "blíž (+)",
+  zoomOut: "dál (−)",
 
   legendDark: "tmavá = méně, světlá = více",
   legendInk: "světlá = méně, tmavá = více",
