@@ -34,7 +34,7 @@ $(PY):
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian install it with: apt-get install python3-venv"; rm -rf $(VENV); exit 2; }
 
 $(BIN)/.run-ready: pyproject.toml | $(PY)
-	$(SAY) "installing pozor and its seven small dependencies (about 60 MB, no torch)"
+	$(SAY) "installing pozor and its seven small dependencies (about 130 MB, no torch)"
 	@$(PY) -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 

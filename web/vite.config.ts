@@ -19,7 +19,7 @@ export default defineConfig(({ mode }) => {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       chunkSizeWarningLimit: 800,
-      rolldownOptions: { input: single ? "examples.html" : "index.html" },
+      rolldownOptions: { input: single ? "examples.html" : "index.html", checks: { pluginTimings: false } },
     },
     test: { include: ["tests/**/*.test.ts", "src/**/*.test.ts"] },
   };
