@@ -43,6 +43,16 @@ CASES = {
     "bias that hides": (
         1, 2, 2, 80, 90, 8, 8, {"bias": np.where(RNG.random((80, 90)) < 0.5, -np.inf, 1.0), "q_offset": 0},
     ),
+    "bias by key that hides": (
+        2, 4, 2, 80, 90, 8, 8,
+        {"bias": np.where(RNG.random((2, 1, 1, 90)) < 0.5, -np.inf, 1.0), "q_offset": 0},
+    ),
+    "bias by query that hides": (
+        1, 2, 2, 80, 90, 8, 8, {"bias": np.where(RNG.random((2, 80, 1)) < 0.5, -np.inf, 1.0), "q_offset": 0},
+    ),
+    "mask read backwards": (
+        1, 2, 2, 80, 90, 8, 8, {"mask": (RNG.random((80, 90)) < 0.5)[::-1, ::-1], "q_offset": 0},
+    ),
     "softcap": (1, 2, 2, 64, 64, 8, 8, {"softcap": 1.5, "causal": True}),
     "sink": (1, 4, 2, 64, 64, 8, 8, {"sink": np.array([0.5, -3, 8, 0]), "window": (7, 0)}),
     "negative scale": (1, 2, 2, 64, 64, 8, 8, {"scale": -0.7}),

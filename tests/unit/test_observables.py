@@ -20,7 +20,7 @@ LN2 = math.log(2)
 def observe(backend, logits, want, **options):
     """One row of these logits."""
     k = np.asarray(logits, dtype=np.float64)[:, None]
-    return pozor.observe(np.ones((1, 1)), k, k * 0, scale=1, want=want, backend=backend, **options)
+    return pozor.observe(np.ones((1, 1)), k, np.zeros_like(k), scale=1, want=want, backend=backend, **options)
 
 
 def test_entropy_in_nats(backend):
@@ -60,6 +60,26 @@ def test_received_is_a_mean_over_those_who_may_see(backend):
     seen = pozor.observe(x, x, x, mask=mask, want=Want(received=True), backend=backend)
     # key 0: (1 + 1/2) / 2; key 1: (1/2 + 1) / 2; key 2: nobody
     assert_close(seen.received, np.array([0.75, 0.75, np.nan]))
+
+
+def test_received_counts_every_query_that_one_row_of_bias_speaks_for(backend):
+    x = np.zeros((4, 1))
+    bias = np.array([[0.0, 0.0, -np.inf, 0.0]])
+    seen = pozor.observe(x, x, x, bias=bias, want=Want(received=True), backend=backend)
+    # each of 4 queries gives 1/3 to keys 0, 1 and 3: a mean of 1/3, whatever their number
+    assert_close(seen.received, np.array([1 / 3, 1 / 3, np.nan, 1 / 3]))
+
+
+def test_a_row_that_is_not_finite_says_so_at_every_distance_it_sees(backend):
+    # inf - inf: no prob of the row is a number, beyond the first block of keys too; keys 2 and 3 are hidden
+    mask = np.array([True, True, False, False] + [True] * 1500)
+    logits = np.array([0.0, np.inf, 1.0, 2.0] + [0.0] * 1500)
+    seen = observe(backend, logits, Want(distance=True), mask=mask, q_offset=0)
+    # edges …, -7, -3, -1, 0, 1: what is 2 or 3 ahead is hidden, and 0
+    assert seen.distance_edges.tolist()[-5:] == [-7, -3, -1, 0, 1]
+    assert np.isnan(seen.distance[0]).tolist()[-4:] == [True, False, True, True]
+    assert seen.distance[0, -3] == 0
+    assert np.isnan(seen.distance[0, :-4]).all()
 
 
 def test_distance_bins(backend):

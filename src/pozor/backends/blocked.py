@@ -89,6 +89,8 @@ class _Panel:
             logits += bias.astype(self.dtype)
             shown = bias != -np.inf
             if not shown.all():
+                # a bias of one row or column stands for all of them: whoever counts cells needs each
+                shown = np.broadcast_to(shown, (shown.shape[0], *shape[1:]))
                 visible = shown if visible is True else visible & shown
         if visible is not True:
             # select, not add: what is hidden may be NaN

@@ -40,8 +40,8 @@ def intersect(a: Ranges, b: Ranges) -> Ranges | None:
     """The keys in both; None if a row is left with more than 8 ranges."""
     starts = np.maximum(a[0][:, :, None], b[0][:, None, :])
     stops = np.minimum(a[1][:, :, None], b[1][:, None, :])
-    rows = len(starts)
-    return tidy(starts.reshape(rows, -1), stops.reshape(rows, -1))
+    shape = (starts.shape[0], starts.shape[1] * starts.shape[2])  # not -1: there may be no rows
+    return tidy(starts.reshape(shape), stops.reshape(shape))
 
 
 def tidy(starts: np.ndarray, stops: np.ndarray) -> Ranges | None:

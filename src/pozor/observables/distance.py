@@ -11,10 +11,11 @@ from pozor.observables.block import Block, rebase
 
 
 class State(NamedTuple):
-    """Sum of exp(logits - base) in each bin, (heads, rows, bins)."""
+    """Sum of exp(logits - base) in each bin and whether it holds a visible cell, (heads, rows, bins)."""
 
     base: np.ndarray
     bins: np.ndarray
+    seen: np.ndarray
 
 
 def edges_for(lowest: int, highest: int) -> np.ndarray:
@@ -43,23 +44,32 @@ def define(probs: np.ndarray, positions: np.ndarray, edges: np.ndarray) -> np.nd
 
 def update(state: State | None, block: Block, edges: np.ndarray) -> State:
     """The state after one more block of keys."""
-    heads, rows, width = block.exps.shape
     # within a row delta falls as the key grows, so the bins are runs of keys, the last bin first
     first = block.positions[:, None] - edges[None, ::-1] + 1 - block.keys.start
-    bounds = np.clip(first, 0, width)
-    flat = np.concatenate((block.exps.ravel(), [0]), dtype=np.float64)  # one more: a start may be the end
+    bounds = np.clip(first, 0, block.exps.shape[-1])
+    sums = _runs(block.exps, bounds, np.float64).astype(block.exps.dtype)
+    if block.visible is True:
+        seen = np.broadcast_to((np.diff(bounds, axis=-1) > 0)[:, ::-1], sums.shape)
+    else:
+        seen = np.broadcast_to(_runs(np.asarray(block.visible), bounds, np.int64) > 0, sums.shape)
+    part = State(block.base, sums, seen)
+    return part if state is None else merge(state, part)
+
+
+def _runs(cells: np.ndarray, bounds: np.ndarray, dtype: Any) -> np.ndarray:
+    """Sums of the runs of keys between neighbouring bounds (rows, bins + 1), the last run first."""
+    heads, rows, width = cells.shape
+    flat = np.concatenate((cells.ravel(), [0]), dtype=dtype)  # one more: a start may be the end
     starts = bounds + width * np.arange(heads * rows).reshape(heads, rows, 1)
     sums = np.add.reduceat(flat, starts.ravel()).reshape(heads, rows, -1)[..., :-1]
     # reduceat gives a single element where a run is empty
-    sums = np.where(np.diff(bounds, axis=-1) == 0, 0, sums)[..., ::-1].astype(block.exps.dtype)
-    part = State(block.base, sums)
-    return part if state is None else merge(state, part)
+    return np.where(np.diff(bounds, axis=-1) == 0, 0, sums)[..., ::-1]
 
 
 def merge(a: State, b: State) -> State:
     """Two disjoint sets of keys."""
     base = np.maximum(a.base, b.base)
-    return State(base, _moved(a, base) + _moved(b, base))
+    return State(base, _moved(a, base) + _moved(b, base), a.seen | b.seen)
 
 
 def finish(state: State, lse: np.ndarray) -> np.ndarray:
@@ -69,7 +79,7 @@ def finish(state: State, lse: np.ndarray) -> np.ndarray:
 
 def _moved(state: State, base: np.ndarray) -> np.ndarray:
     # select: the NaN of a row must not reach a distance at which it sees nothing
-    return np.where(state.bins == 0, 0, state.bins * rebase(state.base, base)[..., None])
+    return np.where(state.seen, state.bins * rebase(state.base, base)[..., None], 0)
 
 
 def torch_rows(probs: Any, positions: Any, keys: Any, edges: np.ndarray) -> Any:

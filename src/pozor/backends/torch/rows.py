@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from pozor import inputs
 from pozor.inputs import Problem
 from pozor.observables import lse
 
@@ -173,7 +174,8 @@ class Chunk:
             if edges is not None:
                 block = ((keys >= edges[0]) & (keys < edges[1])).any(dim=1)[None]
             for dense in visibility.dense(self.b, self.heads, self.rows, span):
-                dense = dense if isinstance(dense, torch.Tensor) else torch.tensor(np.asarray(dense))
+                if not isinstance(dense, torch.Tensor):
+                    dense = inputs.to_torch(np.asarray(dense))
                 block = block & dense.to(self.device)
             blocks.append(block.expand(block.shape[0], count, len(keys)))
         if not blocks:
