@@ -202,7 +202,11 @@ def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:
         >>> round(out.item(), 12), round(lse.item(), 6)
         (3.0, 1.386294)
     """
-    pairs = [tuple(part) for part in parts]
+    given = [*parts] if isinstance(parts, Iterable) else [parts]
+    if not all(isinstance(part, tuple | list) for part in given):
+        odd = next(part for part in given if not isinstance(part, tuple | list))
+        raise DtypeError(f"parts must be a list of pairs [(out, lse), …]; got {type(odd).__name__} in it.")
+    pairs = [tuple(part) for part in given]
     if not pairs:
         raise OptionError("parts must hold one (out, lse) or more; got none.")
     torch = sys.modules.get("torch")
@@ -211,11 +215,17 @@ def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:
     for place, pair in enumerate(pairs):
         if len(pair) != 2 or not all(isinstance(array, kind) for array in pair):
             raise DtypeError(f"parts must be pairs (out, lse) of arrays of one kind; part {place} is not.")
+        for name, array in zip(("out", "lse"), pair):
+            if inputs.dtype_name(array) not in inputs.FLOATS:
+                raise DtypeError(
+                    f"parts must be floating; got {inputs.dtype_name(array)} as {name} of part {place}."
+                )
         shapes = tuple(pair[0].shape), tuple(pair[1].shape)
         if shapes[0][:-1] != shapes[1] or shapes[0] != tuple(pairs[0][0].shape):
             raise ShapeError(
                 f"parts must share the shapes out (…, q_len, v_head_dim) and lse (…, q_len); "
-                f"got {shapes[0]} and {shapes[1]} in part {place}, {tuple(pairs[0][0].shape)} in part 0."
+                f"got {shapes[0]} and {shapes[1]} in part {place}"
+                + (f", out {tuple(pairs[0][0].shape)} in part 0." if place else ".")
             )
     out_dtype, lse_dtype = pairs[0][0].dtype, pairs[0][1].dtype
     if tensors and torch is not None:

@@ -1,6 +1,7 @@
 """What attention costs: numbers, bytes and multiplications, exactly counted from the sizes alone."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 from pozor.errors import OptionError
 
@@ -125,6 +126,10 @@ def footprint(
         raise OptionError(
             f"num_heads must be a multiple of num_kv_heads; got {num_heads} and {num_kv_heads}."
         )
+    if not isinstance(causal, bool):
+        raise OptionError(f"causal must be True or False; got {causal!r}.")
+    if v_head_dim is not None:
+        _check_whole(1, v_head_dim=v_head_dim)
     head_dim = _head_dim(head_dim, d_model, num_heads)
     v_head_dim = head_dim if v_head_dim is None else v_head_dim
     size = bytes_of(dtype)
@@ -176,7 +181,7 @@ def bytes_of(dtype: str) -> int:
     Raises:
         OptionError: dtype is none of DTYPES.
     """
-    if dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise OptionError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}.")
     return DTYPES[dtype]
 
@@ -224,5 +229,5 @@ def _head_dim(head_dim: int | None, d_model: int | None, num_heads: int) -> int 
 
 def _check_whole(least: int, **sizes: object) -> None:
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < least:
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
             raise OptionError(f"{name} must be a whole number from {least}; got {size!r}.")

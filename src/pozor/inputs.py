@@ -1,5 +1,6 @@
 """The door: the only place that judges shapes, dtypes and options; yields one `Problem`."""
 
+import inspect
 import math
 import sys
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pozor.errors import DtypeError, OptionError, PozorError, ShapeError
 from pozor.masks import Causal, Grid, Mask, Visibility, Window
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
+FARTHEST = 2**60  # tokens: a position and a window stay inside int64
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,12 @@ def problem(
         needing += [f"mask={mask!r}"] if mask.needs_position else []
     elif _kind(mask) is not None:
         visible_arrays.append(_mask_array(mask, whole))
+    elif isinstance(mask, type) and issubclass(mask, Mask):
+        raise DtypeError(
+            f"mask must be a mask object; got the class {mask.__name__}. Call it: {mask.__name__}(…)."
+        )
     elif callable(mask):
-        callables.append(mask)
+        callables.append(_mask_mod(mask))
     elif mask is not None:
         raise DtypeError(
             f"mask must be a boolean array, a mask object or a callable; got {type(mask).__name__}. "
@@ -130,7 +136,7 @@ def problem(
         v=v,
         visibility=Visibility(grid, num_heads, terms, visible_arrays, callables, device),
         bias=None if bias is None else _bias(bias, whole, kind, device),
-        scale=_number("scale", scale) if scale is not None else q.shape[3] ** -0.5,
+        scale=number("scale", scale) if scale is not None else q.shape[3] ** -0.5,
         softcap=None if softcap is None else _softcap(softcap),
         sink=None if sink is None else _sink(sink, num_heads, kind, device),
         q_offset=offsets,
@@ -274,6 +280,19 @@ def _window(window: Any) -> Window:
         raise type(error)(f"window={window!r}: {error}") from None
 
 
+def _mask_mod(function: Any) -> Any:
+    try:
+        inspect.signature(function).bind(0, 0, 0, 0)
+    except TypeError as error:
+        raise DtypeError(
+            f"mask must be callable as mask_mod(b, h, q_idx, kv_idx); {error} in "
+            f"{getattr(function, '__name__', type(function).__name__)}."
+        ) from None
+    except ValueError:  # a built-in that does not tell its parameters
+        pass
+    return function
+
+
 def _mask_array(mask: Any, whole: tuple[int, ...]) -> Any:
     if dtype_name(mask) != "bool":
         advice = (
@@ -321,31 +340,43 @@ def _offsets(q_offset: Any, batch: int, q_len: int, kv_len: int, needing: list[s
                 "0 aligns the first with the first (PyTorch is_causal)."
             )
         return np.zeros(batch, dtype=np.int64)
-    given = to_numpy(q_offset) if _kind(q_offset) == "torch" else np.asarray(q_offset)
-    if given.dtype.kind not in "iu":
-        raise DtypeError(
-            f"q_offset must be an integer or an integer array (batch,), in tokens; got {given.dtype}."
-        )
+    try:
+        given = to_numpy(q_offset) if _kind(q_offset) == "torch" else np.asarray(q_offset)
+    except ValueError:  # lists of different lengths
+        given = np.empty(0, dtype=object)
+    huge = isinstance(q_offset, int) and abs(q_offset) > FARTHEST
+    if given.dtype.kind not in "iu" and not huge:
+        came = type(q_offset).__name__ if given.dtype.kind == "O" else given.dtype
+        raise DtypeError(f"q_offset must be an integer or an integer array (batch,), in tokens; got {came}.")
+    if huge or (given > FARTHEST).any() or (given < -FARTHEST).any():
+        raise OptionError(f"q_offset must be from -2**60 to 2**60 tokens; got {q_offset!r}.")
     if given.shape not in ((), (batch,)):
         raise ShapeError(f"q_offset must be one integer or (batch,) = ({batch},); got shape {given.shape}.")
     return np.broadcast_to(given.astype(np.int64), (batch,))
 
 
-def _number(name: str, value: Any) -> float:
+def number(name: str, value: Any) -> float:
+    """A finite float, or one sentence."""
+    if getattr(value, "requires_grad", False):
+        raise DtypeError(f"{name} must be a number, without a gradient; got a tensor that requires one.")
     try:
-        number = float(value)
+        if isinstance(value, (bool, np.bool_, str, bytes)):
+            raise TypeError
+        found = float(value)
     except (TypeError, ValueError):
         raise DtypeError(f"{name} must be a number; got {type(value).__name__}.") from None
-    if not math.isfinite(number):
-        raise OptionError(f"{name} must be finite; got {number}.")
-    return number
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise OptionError(f"{name} must be finite; got {found}.")
+    return found
 
 
 def _softcap(softcap: Any) -> float:
-    number = _number("softcap", softcap)
-    if number <= 0:
-        raise OptionError(f"softcap must be greater than 0; got {number:g}. Leave it out for no cap.")
-    return number
+    cap = number("softcap", softcap)
+    if cap <= 0:
+        raise OptionError(f"softcap must be greater than 0; got {cap:g}. Leave it out for no cap.")
+    return cap
 
 
 def _sink(sink: Any, num_heads: int, kind: str, device: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pozor.attend import attention
 from pozor.errors import DtypeError, OptionError, ShapeError
-from pozor.inputs import FLOATS, dtype_name
+from pozor.inputs import FLOATS, dtype_name, number
 from pozor.positions import LAYOUTS
 from pozor.positions import rope as rotate
 
@@ -178,8 +178,9 @@ class MultiHeadAttention:
         self.w_q, self.w_k, self.w_v, self.w_o = w_q, w_k, w_v, w_o
         self.b_q, self.b_k, self.b_v, self.b_o = b_q, b_k, b_v, b_o
         self.num_heads = _count("num_heads", num_heads)
-        self.num_kv_heads = num_heads if num_kv_heads is None else _count("num_kv_heads", num_kv_heads)
-        self.causal, self.residual, self.scale = causal, residual, scale
+        self.num_kv_heads = self.num_heads if num_kv_heads is None else _count("num_kv_heads", num_kv_heads)
+        self.causal, self.residual = _switch("causal", causal), _switch("residual", residual)
+        self.scale = None if scale is None else number("scale", scale)
         self.rope = _rope_options(rope)
         if self.num_heads % self.num_kv_heads:
             raise ShapeError(
@@ -348,9 +349,15 @@ def _rope_options(rope: Any) -> dict[str, Any] | None:
 
 
 def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise OptionError(f"{name} must be a whole number from 1; got {value!r}.")
-    return value
+    return int(value)
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise DtypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
 
 
 def _per_head(name: str, weight: Any, axis: int, word: str, heads: int) -> int:

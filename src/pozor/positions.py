@@ -4,6 +4,7 @@ Tables are worked out afresh for every call: nothing is cached, so nothing can g
 """
 
 import sys
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -56,11 +57,12 @@ def rope(
         )
     head_dim = x.shape[-1]
     dim = head_dim if rotary_dim is None else rotary_dim
-    if isinstance(dim, bool) or not isinstance(dim, int) or dim % 2 or not 0 <= dim <= head_dim:
+    if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim % 2 or not 0 <= dim <= head_dim:
         raise OptionError(
             f"rotary_dim must be even and at most head_dim; got {dim!r} and head_dim {head_dim} "
             f"in x {tuple(x.shape)}."
         )
+    dim = int(dim)
     angles = _positions(offset, x)[..., None] * _frequencies(frequencies, base, dim)  # (…, tokens, dim / 2)
     return _rotate(x, np.cos(angles), np.sin(angles), dim, layout)
 
@@ -86,8 +88,8 @@ def alibi_slopes(num_heads: int) -> np.ndarray:
 
     Source: Press et al. 2021, ALiBi, and the authors' code for the other numbers of heads.
     """
-    if isinstance(num_heads, bool) or not isinstance(num_heads, int) or num_heads < 1:
-        raise OptionError(f"num_heads must be a whole number from 1; got {num_heads!r}.")
+    _check_whole("num_heads", num_heads, least=1)
+    num_heads = int(num_heads)
     lower = 1 << (num_heads.bit_length() - 1)
     slopes = _geometric(lower)
     return np.concatenate([slopes, _geometric(2 * lower)[::2][: num_heads - lower]])
@@ -130,7 +132,7 @@ def _geometric(num_heads: int) -> np.ndarray:
 
 def _powers(base: float, count: int, dim: int) -> np.ndarray:
     """base ** (−2 i / dim) for i < count."""
-    if isinstance(base, bool) or not isinstance(base, int | float) or not 0 < base < float("inf"):
+    if isinstance(base, bool) or not isinstance(base, Real) or not 0 < base < float("inf"):
         raise OptionError(f"base must be a finite number above 0; got {base!r}.")
     return float(base) ** (-2.0 * np.arange(count) / max(dim, 1))
 
@@ -138,18 +140,28 @@ def _powers(base: float, count: int, dim: int) -> np.ndarray:
 def _frequencies(frequencies: Any, base: float, dim: int) -> np.ndarray:
     if frequencies is None:
         return _powers(base, dim // 2, dim)
-    given = np.asarray(frequencies, dtype=np.float64)
+    try:
+        given = np.asarray(frequencies, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DtypeError(
+            f"frequencies must be numbers, one a pair of channels; got {frequencies!r}."
+        ) from None
     if given.shape != (dim // 2,):
         raise ShapeError(
             f"frequencies must hold one number for each of the {dim // 2} pairs of channels; "
             f"got shape {given.shape}."
         )
+    if not np.isfinite(given).all():
+        raise OptionError(f"frequencies must be finite, in radians per token; got {frequencies!r}.")
     return given
 
 
 def _positions(offset: Any, x: Any) -> np.ndarray:
     """Positions of the tokens, (tokens,), or (batch, 1, tokens) for an offset per batch member."""
-    first = np.asarray(offset)
+    try:
+        first = np.asarray(offset)
+    except ValueError:  # rows of different lengths
+        first = np.empty((0, 0))
     if first.dtype.kind not in "iu" or first.ndim > 1:
         raise OptionError(f"offset must be a whole number or whole numbers (batch,); got {offset!r}.")
     if first.ndim == 1 and (x.ndim != 4 or first.shape[0] != x.shape[0]):
@@ -193,19 +205,19 @@ def _like(x: Any, cos: np.ndarray, sin: np.ndarray) -> tuple[Any, Any, Any, Any]
 def _check_rotatable(x: Any) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
-        floating = x.is_floating_point()
+        dtype = str(x.dtype).removeprefix("torch.")
     elif isinstance(x, np.ndarray):
-        floating = x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+        dtype = x.dtype.name
     else:
         raise DtypeError(f"x must be a NumPy array or a torch tensor; got {type(x).__name__}.")
-    if not floating:
-        raise DtypeError(f"x must be floating point; got {x.dtype}.")
+    if dtype not in ("float64", "float32", "float16", "bfloat16"):
+        raise DtypeError(f"x must be float64, float32, float16 or bfloat16; got {dtype}.")
     if x.ndim < 2:
         raise ShapeError(f"x must be (..., tokens, head_dim); got {tuple(x.shape)}.")
 
 
 def _check_whole(name: str, value: Any, *, least: int | None) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or (least is not None and value < least):
         bound = "" if least is None else f" from {least}"
         raise OptionError(f"{name} must be a whole number{bound}; got {value!r}.")

@@ -70,6 +70,9 @@ def test_units():
         ),
         (4, {"num_heads": 3, "d_model": 16}, "d_model must be a multiple of num_heads where head_dim"),
         (4, {"num_heads": 2, "head_dim": 0}, "head_dim must be a whole number from 1; got 0."),
+        (4, {"num_heads": 2, "v_head_dim": 0}, "v_head_dim must be a whole number from 1; got 0."),
+        (4, {"num_heads": 2, "causal": "no"}, "causal must be True or False; got 'no'."),
+        (4, {"num_heads": 2, "dtype": ["float16"]}, "dtype must be one of float64, float32, float16"),
         (4, {"num_heads": 2, "dtype": "int8"}, "dtype must be one of float64, float32, float16"),
     ],
 )

@@ -97,6 +97,12 @@ WRONG = [
         pozor.ShapeError,
         r"mask must return a block that broadcasts to .*; got shape \(7, 7\)",
     ),
+    ({"mask": pozor.Causal}, pozor.DtypeError, r"got the class Causal. Call it: Causal\(…\)"),
+    (
+        {"mask": lambda q, k: q >= k},
+        pozor.DtypeError,
+        r"mask must be callable as mask_mod\(b, h, q_idx, kv_idx\); too many .* arguments in <lambda>",
+    ),
     # bias
     (
         {"bias": np.ones((4, 4), bool)},
@@ -124,6 +130,10 @@ WRONG = [
         pozor.ShapeError,
         r"q_offset must be one integer or \(batch,\) = \(1,\); got shape \(2,\)",
     ),
+    ({"q_offset": [1, [2]]}, pozor.DtypeError, "q_offset must be an integer.*; got list"),
+    ({"q_offset": 10**30}, pozor.OptionError, "q_offset must be from -2.*60 to 2.*60 tokens; got 10000"),
+    ({"q_offset": -(2**63)}, pozor.OptionError, "q_offset must be from -2.*60 to 2.*60 tokens; got -92"),
+    ({"q_offset": np.uint64(2**64 - 1)}, pozor.OptionError, "q_offset must be from -2.*60 to 2.*60 tokens"),
     (
         {"window": 4},
         pozor.OptionError,
@@ -139,6 +149,14 @@ WRONG = [
     # numbers
     ({"scale": np.inf}, pozor.OptionError, "scale must be finite; got inf"),
     ({"scale": "big"}, pozor.DtypeError, "scale must be a number; got str"),
+    ({"scale": "2"}, pozor.DtypeError, "scale must be a number; got str"),
+    ({"scale": True}, pozor.DtypeError, "scale must be a number; got bool"),
+    ({"scale": 10**400}, pozor.OptionError, "scale must be finite; got inf"),
+    (
+        {"scale": torch.ones((), requires_grad=True)},
+        pozor.DtypeError,
+        "scale must be a number, without a gradient; got a tensor that requires one",
+    ),
     ({"softcap": 0}, pozor.OptionError, "softcap must be greater than 0; got 0. Leave it out for no cap"),
     ({"softcap": -3}, pozor.OptionError, "softcap must be greater than 0; got -3"),
     ({"sink": 0.5}, pozor.DtypeError, r"sink must be an array \(num_heads,\), one logit a head; got float"),
@@ -204,6 +222,7 @@ def test_distance_asks_for_positions_too():
     ("want", "kind", "words"),
     [
         ({"entropy": 1}, pozor.DtypeError, r"Want\(entropy\) must be True or False; got 1"),
+        ({"top_k": np.ones(3, int)}, pozor.DtypeError, r"Want\(top_k\) must be a whole number; got array"),
         ({"top_k": 1.5}, pozor.DtypeError, r"Want\(top_k\) must be a whole number; got 1.5"),
         ({"top_k": True}, pozor.DtypeError, r"Want\(top_k\) must be a whole number; got True"),
         ({"top_k": -1}, pozor.OptionError, r"Want\(top_k\) must be 0 \(not wanted\) or more; got -1"),
@@ -220,6 +239,23 @@ def test_bias_and_sink_lie_where_q_does(name):
     x = torch.ones(2, 2)
     with pytest.raises(pozor.DtypeError, match=f"{name} must be on the device of q, cpu; got meta"):
         pozor.attention(x, x, x, **{name: torch.ones(1, device="meta")})
+
+
+def test_wants_in_numbers_of_numpy():
+    want = pozor.Want(entropy=np.True_, top_k=np.int64(2))
+    assert want == pozor.Want(entropy=True, top_k=2)
+    assert isinstance(want.top_k, int)
+
+
+def test_the_farthest_positions_stay_whole_numbers():
+    for q_offset, seen in ((2**60, [[1.5]] * 2), (-(2**60), [[0.0]] * 2)):
+        x, v = np.zeros((2, 1)), np.array([[1.0], [2.0]])
+        for window in (None, (2**62, 2**62)):
+            for name in ("reference", "blocked", "torch"):
+                out = pozor.attention(x, x, v, causal=True, window=window, q_offset=q_offset, backend=name)
+                assert out.tolist() == seen
+        far = pozor.observe(x, x, v, q_offset=q_offset, want=pozor.Want(distance=True))
+        assert far.distance.sum(axis=-1).tolist() == [1, 1]
 
 
 def test_want_must_be_a_want():
@@ -252,6 +288,13 @@ def test_merge_refuses_what_it_cannot_join():
         pozor.merge([(out, lse), (out, torch.zeros(2))])
     with pytest.raises(pozor.ShapeError, match=r"got \(2, 3\) and \(3,\) in part 1"):
         pozor.merge([(out, lse), (out, np.zeros(3))])
+    with pytest.raises(pozor.ShapeError, match=r"got \(2, 3\) and \(3,\) in part 0\.$"):
+        pozor.merge([(out, np.zeros(3))])
+    with pytest.raises(pozor.DtypeError, match="parts must be floating; got int64 as lse of part 0"):
+        pozor.merge([(out, np.zeros(2, int))])
+    for wrong, came in ((3, "int"), ((out, lse), "ndarray")):
+        with pytest.raises(pozor.DtypeError, match=f"parts must be a list of pairs .*; got {came} in it"):
+            pozor.merge(wrong)
 
 
 @pytest.mark.parametrize("name", inputs.FLOATS)

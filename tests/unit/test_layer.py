@@ -191,6 +191,9 @@ def said(error, call):
         ({"rope": "neox"}, OptionError, "rope must be 'pairs', 'halves', or a mapping of layout"),
         ({"rope": {"layout": "pairs", "theta": 1}}, OptionError, "got {'layout': 'pairs', 'theta': 1}."),
         ({"rope": True}, OptionError, "got True."),
+        ({"causal": "yes"}, DtypeError, "causal must be True or False; got 'yes'."),
+        ({"residual": 1}, DtypeError, "residual must be True or False; got 1."),
+        ({"scale": "big"}, DtypeError, "scale must be a number; got str."),
     ],
 )
 def test_wrong_weights_are_one_sentence(changed, error, words):

@@ -168,6 +168,17 @@ def test_a_callable_gets_tensors_where_q_is_a_tensor():
             pozor.ShapeError,
             "Padding takes bool",
         ),
+        (lambda: Padding([[1, 1, 0]]), pozor.ShapeError, r"got shape \(1, 3\). Use mask != 0 for ones"),
+        (
+            lambda: Padding([[True], [True, False]]),
+            pozor.ShapeError,
+            "Padding must be an array; got rows of different lengths",
+        ),
+        (
+            lambda: Documents([[0], [0, 1]]),
+            pozor.ShapeError,
+            r"Documents\(q_ids\) must be an array; got rows of different lengths",
+        ),
         (lambda: Documents(["a"]), pozor.DtypeError, r"Documents\(q_ids\) must be integers"),
         (lambda: Documents(3), pozor.ShapeError, r"q_ids must be \(tokens,\) or \(batch, tokens\)"),
     ],
@@ -197,5 +208,14 @@ def test_masks_that_do_not_fit_the_call(mask, words):
 
 
 def test_masks_combine_with_masks_only():
-    with pytest.raises(TypeError):
-        Causal() & np.ones((2, 2), bool)
+    array = np.ones((2, 2), bool)
+    for join, sign in (
+        (lambda: Causal() & array, "&"),
+        (lambda: array & Causal(), "&"),
+        (lambda: Causal() | array, r"\|"),
+        (lambda: array | Causal(), r"\|"),
+    ):
+        with pytest.raises(
+            pozor.DtypeError, match=f"{sign} joins two mask objects; got ndarray. Use Padding"
+        ):
+            join()

@@ -126,7 +126,23 @@ def test_rope_takes_no_tokens():
             "needs x (batch, heads, tokens",
         ),
         ({"x": np.ones(4), "layout": "pairs"}, ShapeError, "x must be (..., tokens, head_dim); got (4,)"),
-        ({"x": np.ones((2, 4), int), "layout": "pairs"}, DtypeError, "x must be floating point; got int64"),
+        ({"x": np.ones((2, 4), int), "layout": "pairs"}, DtypeError, "float16 or bfloat16; got int64"),
+        ({"x": np.ones((2, 4), np.longdouble), "layout": "pairs"}, DtypeError, "float16 or bfloat16; got"),
+        (
+            {"x": np.ones((2, 2)), "layout": "pairs", "frequencies": ["a"]},
+            DtypeError,
+            "frequencies must be numbers, one a pair of channels; got ['a']",
+        ),
+        (
+            {"x": np.ones((2, 2)), "layout": "pairs", "frequencies": [np.nan]},
+            OptionError,
+            "frequencies must be finite, in radians per token; got [nan]",
+        ),
+        (
+            {"x": np.ones((2, 4)), "layout": "pairs", "offset": [[1], [2, 3]]},
+            OptionError,
+            "offset must be a whole number",
+        ),
         ({"x": [[1.0, 2.0]], "layout": "pairs"}, DtypeError, "got list"),
     ],
 )
@@ -143,6 +159,16 @@ def test_sinusoidal_is_its_formula():
             angle = (t + 2) / 100 ** (2 * i / 6)
             assert table[t, 2 * i] == pytest.approx(math.sin(angle), abs=1e-14)
             assert table[t, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-14)
+
+
+def test_whole_numbers_may_be_numpys():
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    assert np.array_equal(
+        rope(x, layout="pairs", rotary_dim=np.int64(2), base=np.float32(100)),
+        rope(x, layout="pairs", rotary_dim=2, base=100),
+    )
+    assert np.array_equal(alibi_slopes(np.int64(6)), alibi_slopes(6))
+    assert np.array_equal(sinusoidal(np.int32(2), np.int64(4)), sinusoidal(2, 4))
 
 
 def test_sinusoidal_with_an_odd_last_channel():

@@ -32,6 +32,7 @@ class Mask:
     """A set of visible (query, key) cells; combine with & and |, pass as `mask=`."""
 
     needs_position = False
+    __array_ufunc__ = None  # array & mask is asked here, not cell by cell of the array
 
     def check(self, grid: Grid) -> None:
         """Raise ShapeError if the mask's own arrays do not fit the grid."""
@@ -47,10 +48,16 @@ class Mask:
         return block_of_ranges(ranges, keys)
 
     def __and__(self, other: "Mask") -> "Mask":
-        return And(self, other) if isinstance(other, Mask) else NotImplemented
+        return And(self, _mask_object("&", other))
 
     def __or__(self, other: "Mask") -> "Mask":
-        return Or(self, other) if isinstance(other, Mask) else NotImplemented
+        return Or(self, _mask_object("|", other))
+
+    def __rand__(self, other: Any) -> "Mask":
+        return And(_mask_object("&", other), self)
+
+    def __ror__(self, other: Any) -> "Mask":
+        return Or(_mask_object("|", other), self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -164,7 +171,7 @@ class Padding(Mask):
     """
 
     def __init__(self, lengths_or_mask: Any):
-        given = to_numpy(lengths_or_mask)
+        given = _array("Padding", lengths_or_mask)
         self.lengths: np.ndarray | None = None
         self.visible: np.ndarray | None = None
         if given.dtype == np.bool_:
@@ -174,7 +181,10 @@ class Padding(Mask):
         else:
             self.lengths = _integers("Padding lengths", given)
             if self.lengths.ndim > 1:
-                raise ShapeError(f"Padding takes lengths (batch,); got shape {given.shape}.")
+                raise ShapeError(
+                    f"Padding takes lengths (batch,); got shape {given.shape}. "
+                    "Use mask != 0 for ones and zeros (batch, kv_len)."
+                )
         self._runs: dict[int, Ranges] = {}
 
     def check(self, grid: Grid) -> None:
@@ -309,6 +319,22 @@ class Or(_Pair):
         return f"({self.parts[0]!r} | {self.parts[1]!r})"
 
 
+def _mask_object(sign: str, other: Any) -> Mask:
+    if not isinstance(other, Mask):
+        raise DtypeError(
+            f"{sign} joins two mask objects; got {type(other).__name__}. Use Padding(array) for real keys, "
+            "or mask=array beside causal= and window=: all masks given are ANDed."
+        )
+    return other
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        return to_numpy(value)
+    except ValueError:
+        raise ShapeError(f"{name} must be an array; got rows of different lengths.") from None
+
+
 def _document_table(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     if not len(ids):
         empty = np.zeros((0, 0), dtype=np.int64)
@@ -338,7 +364,7 @@ def _tokens(name: str, value: Any, optional: bool = False) -> Any:
 
 
 def _integers(name: str, value: Any, negative: bool = False) -> np.ndarray:
-    array = to_numpy(value)
+    array = _array(name, value)
     if array.size == 0 and array.dtype == np.float64:  # an empty list has no dtype of its own
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pozor.errors import DtypeError, OptionError, ShapeError
-from pozor.inputs import to_numpy
+from pozor.inputs import FLOATS, to_numpy
 from pozor.matrix.pooling import CHUNK_ROWS, Pooled, pool
 from pozor.observables import entropy, received
 
@@ -96,10 +96,15 @@ def judge(probs: Any, mask: Any, batch: Any, sink: bool, has_tokens: bool) -> Gi
     if not array.shape[1]:
         raise ShapeError(f"num_heads must be 1 or more; got 0 in probs {shape}.")
     if batch is not None:
-        if isinstance(batch, bool) or not isinstance(batch, int) or not 0 <= batch < array.shape[0]:
+        if (
+            isinstance(batch, bool)
+            or not isinstance(batch, int | np.integer)
+            or not 0 <= batch < array.shape[0]
+        ):
             raise OptionError(
                 f"batch must be from 0 to {array.shape[0] - 1} for probs {shape}; got {batch!r}."
             )
+        batch = int(batch)
         array = array[batch : batch + 1]
     elif array.shape[0] != 1 and has_tokens:
         raise OptionError(
@@ -127,8 +132,8 @@ def _array(probs: Any) -> np.ndarray:
     if not isinstance(probs, np.ndarray) and (torch is None or not isinstance(probs, torch.Tensor)):
         raise DtypeError(f"probs must be a NumPy array or a torch tensor; got {type(probs).__name__}.")
     array = to_numpy(probs)
-    if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
-        raise DtypeError(f"probs must be floating point; got {array.dtype}.")
+    if array.dtype.name not in FLOATS:
+        raise DtypeError(f"probs must be {', '.join(FLOATS[:3])} or bfloat16; got {array.dtype.name}.")
     return array
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -335,9 +336,12 @@ class AttentionMap:
 
     def _part(self, name: str, part: Any, length: int) -> slice:
         if isinstance(part, slice | range):
-            start, stop, step = (
-                part.indices(length) if isinstance(part, slice) else (part.start, part.stop, part.step)
-            )
+            try:
+                start, stop, step = (
+                    part.indices(length) if isinstance(part, slice) else (part.start, part.stop, part.step)
+                )
+            except TypeError:  # a slice of something else than whole numbers
+                start, stop, step = 0, 0, 0
             if step == 1 and 0 <= start <= length and stop <= length:
                 return slice(start, max(start, stop))
         raise OptionError(f"{name} must be a slice or range of step 1 within 0 … {length}; got {part!r}.")
@@ -372,8 +376,9 @@ def _leading(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
 def _labels(name: str, labels: Any, axis: str, length: int) -> list[str] | None:
     if labels is None:
         return None
-    if isinstance(labels, str):
-        raise DtypeError(f"{name} must be a list of strings, one a token; got one string.")
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        came = "one string" if isinstance(labels, str) else type(labels).__name__
+        raise DtypeError(f"{name} must be a list of strings, one a token; got {came}.")
     labels = list(labels)
     if not all(isinstance(label, str) for label in labels):
         odd = next(label for label in labels if not isinstance(label, str))

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from operator import index
 from typing import Any
+
+import numpy as np
 
 from pozor.errors import DtypeError, OptionError
 from pozor.observables.pooled import Pooled
@@ -32,14 +35,19 @@ class Want:
 
     def __post_init__(self) -> None:
         for name in ("row_max", "entropy", "received", "distance"):
-            if not isinstance(getattr(self, name), bool):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise DtypeError(f"Want({name}) must be True or False; got {getattr(self, name)!r}.")
         for name in ("top_k", "pooled"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not hasattr(value, "__index__"):
-                raise DtypeError(f"Want({name}) must be a whole number; got {value!r}.")
-            if value < 0:
+            try:
+                if isinstance(value, (bool, np.bool_)):
+                    raise TypeError
+                number = index(value)
+            except TypeError:
+                raise DtypeError(f"Want({name}) must be a whole number; got {value!r}.") from None
+            if number < 0:
                 raise OptionError(f"Want({name}) must be 0 (not wanted) or more; got {value}.")
+            object.__setattr__(self, name, number)
 
     @property
     def any_in_pass(self) -> bool:

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pozor import AttentionMap, Want, attention, observe
+from pozor import AttentionMap, Causal, Prefix, Want, attention, observe
 from pozor.errors import DtypeError, OptionError, ShapeError
 
 
@@ -26,6 +26,7 @@ OPTIONS = [
     {"causal": True, "window": (2, 0), "softcap": 1.5, "scale": 2.0},
     {"sink": np.array([0.0, 1.0, -1.0, 3.0]), "mask": np.tri(9, k=-1, dtype=bool)},
     {"bias": np.where(np.tri(9, k=2), np.arange(9.0), -np.inf), "q_offset": 3, "causal": True},
+    {"bias": np.where(np.arange(9) % 4 == 1, -np.inf, 0.5), "mask": Causal() | Prefix(3)},
 ]
 
 
@@ -44,6 +45,19 @@ def test_rows_are_what_attention_weighs_v_with(options):
         seen = made.visible(slice(0, 9), slice(0, 9), head=head, batch=batch)
         assert seen.dtype == bool
         assert (rows[~seen] == 0).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_no_queries_or_no_keys_are_an_empty_block(options):
+    q, k, _ = vectors()
+    made = AttentionMap(q, k, **options)
+    for queries, keys, shape in (
+        (slice(4, 4), slice(0, 9), (0, 9)),
+        (slice(0, 9), range(9, 9), (9, 0)),
+        (slice(0, 0), slice(0, 0), (0, 0)),
+    ):
+        assert made.block(queries, keys, head=1).shape == shape
+        assert made.visible(queries, keys, head=1).shape == shape
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -247,6 +261,7 @@ def test_wrong_arguments_are_one_sentence():
             {"tokens": "abcdefghi"},
             "must be a list of strings, one a token; got one string.",
         ),
+        (DtypeError, {"tokens": 9}, "tokens must be a list of strings, one a token; got int."),
         (DtypeError, {"tokens": list(range(9))}, "tokens must be strings; got int."),
         (ShapeError, {"mask": np.ones((8, 9), bool)}, "mask must broadcast to"),
         (DtypeError, {"mask": np.ones((9, 9))}, "mask must be boolean (True = may attend); got float64."),
@@ -273,6 +288,7 @@ def test_wrong_questions_are_one_sentence():
         (lambda: made.pooled(0), "block must be a whole number of tokens from 1; got 0."),
         (lambda: made.block(slice(0, 9, 2), slice(0, 9)), "queries must be a slice or range of step 1"),
         (lambda: made.block(slice(0, 9), 3), "keys must be a slice or range of step 1 within 0 … 9; got 3."),
+        (lambda: made.block(slice(0.5, 9), slice(0, 9)), "got slice(0.5, 9, None)."),
         (lambda: made.block(range(0, 10), slice(0, 9)), "got range(0, 10)."),
         (lambda: made.variant("bare"), "variant must be recorded, unmasked or causal; got 'bare'."),
         (lambda: empty.row(0), "query must be one of the map's, which has none; got 0."),
@@ -286,7 +302,8 @@ def test_wrong_matrices_are_one_sentence():
     cases = [
         (ShapeError, (np.ones(3),), {}, "probs must be (q_len, kv_len), (num_heads, q_len, kv_len)"),
         (ShapeError, (np.ones((0, 2, 2)),), {}, "num_heads must be 1 or more; got 0 in probs (0, 2, 2)."),
-        (DtypeError, (np.ones((2, 2), int),), {}, "probs must be floating point; got int64."),
+        (DtypeError, (np.ones((2, 2), int),), {}, "float16 or bfloat16; got int64."),
+        (DtypeError, (np.eye(2, dtype=np.longdouble),), {}, "probs must be float64, float32, float16 or"),
         (DtypeError, ("half",), {}, "probs must be a NumPy array or a torch tensor; got str."),
         (
             OptionError,
