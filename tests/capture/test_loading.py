@@ -124,6 +124,6 @@ def test_a_text_over_the_models_context() -> None:
 def test_numbers_of_a_command_line() -> None:
     assert parse_numbers("--layers", "0,5,7-9") == [0, 5, 7, 8, 9]
     assert parse_numbers("--layers", None) is None
-    for text in ("", "a", "3-1", "1,,2", "-1"):
-        with pytest.raises(OptionError, match="--layers must look like 0,5,7-9; got"):
+    for text in ("", "a", "3-1", "1,,2", "-1", "0-99999999999"):
+        with pytest.raises(OptionError, match="--layers must look like 0,5,7-9, up to 99999; got"):
             parse_numbers("--layers", text)

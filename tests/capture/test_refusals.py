@@ -113,6 +113,52 @@ def test_a_swallowed_error_still_gives_no_recording(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def _broken_forward(model: Any) -> None:
+    def breaks(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    hook = model.model.layers[1].register_forward_pre_hook(breaks)
+    with contextlib.suppress(ZeroDivisionError):
+        model(input_ids=ids(4))
+    hook.remove()
+
+
+def test_a_forward_that_broke_off_gives_no_recording(tmp_path: Path) -> None:
+    """Layer 0 is written by then; without this it would pass for the whole model."""
+    model = tiny("llama")
+    sentence = "the forward did not come to its end, so that nothing was written"
+    with pytest.raises(CaptureError, match=sentence), pozor.record(model, tmp_path / "a.pozor"):
+        _broken_forward(model)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pozor.recording import Writer
+
+    real = Writer.layer
+
+    def full(self: Writer, layer: Any, *rest: Any) -> None:
+        if layer.layer == 1:
+            raise RecordingError("x cannot be written: No space left on device.")
+        real(self, layer, *rest)
+
+    monkeypatch.setattr(Writer, "layer", full)
+    model = tiny("llama")
+    sentence = "nothing was written: x cannot be written: No space left on device"
+    with (
+        pytest.raises(CaptureError, match=sentence),
+        pozor.record(model, tmp_path / "a.pozor"),
+        contextlib.suppress(RecordingError),
+    ):
+        model(input_ids=ids(4))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tokenizer_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="tokenizer must be a transformers tokenizer; got str"):
+        pozor.record(tiny("llama"), tmp_path / "a.pozor", tokenizer="smollm2")
+
+
 def test_layers_and_heads_that_are_not_there(tmp_path: Path) -> None:
     model = tiny("llama")
     sentence = r"layers must be among the model's 2 attention layers 0 to 1; got 2, 9\."
@@ -138,8 +184,14 @@ def test_layers_and_heads_that_are_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"layers": []}, r"layers must be numbers from 0, at least one; got \[\]"),
-        ({"heads": [-1]}, r"heads must be numbers from 0, at least one; got \[-1\]"),
+        ({"layers": []}, r"layers must be a list of whole numbers from 0, at least one; got \[\]"),
+        ({"heads": [-1]}, r"heads must be a list of whole numbers from 0, at least one; got \[-1\]"),
+        ({"layers": 0}, r"layers must be a list of whole numbers from 0, at least one; got 0\."),
+        ({"layers": "0,1"}, r"layers must be a list of whole numbers from 0, at least one; got '0,1'\."),
+        ({"layers": [0.5]}, r"layers must be a list of whole numbers .*; got \[0\.5\]\."),
+        ({"queries": 5}, r"queries must be one range A:B .*; got 5\."),
+        ({"queries": (0.5, 2)}, r"queries must be one range A:B .*; got \(0\.5, 2\)\."),
+        ({"queries": (None, 2)}, r"queries must be one range A:B .*; got \(None, 2\)\."),
         ({"queries": "5:5"}, "queries must be one range A:B with A < B, in tokens; got '5:5'"),
         ({"queries": "1:2,3:4"}, "queries must be one range A:B"),
         ({"queries": slice(0, 5, 2)}, "queries must be one range A:B"),

@@ -171,13 +171,69 @@ def test_a_folder_one_may_not_write_in(tmp_path: Path, monkeypatch: pytest.Monke
         made(tmp_path / "a.pozor")
 
 
-def test_a_second_writer_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="there the system itself refuses to remove open files")
+def test_a_second_writer_of_the_same_name_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    from pozor.recording import tokens, write
+
+    path = tmp_path / "a.pozor"
+    early = write(path)
+    code = "import sys, pozor, numpy as np; q = np.ones((2, 4, 4)); "
+    code += "pozor.Recording.from_arrays(sys.argv[1], q, q, q)"
+    with write(path) as first:
+        with pytest.raises(RecordingError, match=r"is being recorded by another run\. Wait until it is done"):
+            write(path)
+        with pytest.raises(RecordingError, match="is being recorded by another run"), early:
+            pass
+        other = subprocess.run(
+            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+        )
+        assert "is being recorded by another run. Wait until it is done, or take" in other.stderr
+        first.items([tokens.plain(3)])
+        assert (path.with_name("a.pozor.part") / "item-000").is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_that_is_taken_away_stops_the_run(tmp_path: Path) -> None:
     from pozor.recording import write
 
-    first = write(tmp_path / "a.pozor")
-    taken = pytest.raises(RecordingError, match="is being recorded by another run as well")
-    with taken, first, write(tmp_path / "a.pozor"):
-        first.items([])
+    with write(tmp_path / "a.pozor") as writer:
+        shutil.rmtree(tmp_path / "a.pozor.part")
+        with pytest.raises(RecordingError, match="was taken away while it was written; this run stops"):
+            writer.items([])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("left", ["nothing", "all but the name"])
+def test_what_a_run_killed_at_its_ends_leaves_is_no_hindrance(tmp_path: Path, left: str) -> None:
+    part = tmp_path / "a.pozor.part"
+    if left == "nothing":
+        part.mkdir()
+    else:
+        made(tmp_path / "a.pozor").path.rename(part)
+    made(tmp_path / "a.pozor")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.pozor"]
+
+
+def test_nothing_gets_the_name_that_could_not_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="a name must be text; got 3"):
+        made(tmp_path / "a.pozor", name=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import safetensors.numpy
+
+    def full(*_: Any) -> None:  # the words of safetensors on a full file system
+        raise safetensors.SafetensorError(
+            "Error while serializing: I/O error: No space left on device (os error 28)"
+        )
+
+    monkeypatch.setattr(safetensors.numpy, "save_file", full)
+    sentence = r"tokens\.safetensors cannot be written: No space left on device\. Nothing of this recording"
+    with pytest.raises(RecordingError, match=sentence):
+        made(tmp_path / "a.pozor")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -348,6 +404,40 @@ def test_a_layer_that_cannot_be(tmp_path: Path, changes: dict, sentence: str) ->
         pozor.open(rec.path)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("name", ["recording.json", "item-000/text.txt", "weights"])
+def test_pipes_are_refused_not_waited_for(tmp_path: Path, name: str) -> None:
+    rec = made(tmp_path / "a.pozor")
+    (rec.path / name).unlink(missing_ok=True)
+    os.mkfifo(rec.path / name)
+    with pytest.raises(RecordingError, match="is no plain file; a recording holds only plain files"):
+        pozor.open(rec.path)
+
+
+def test_a_text_of_any_size_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rec = made(tmp_path / "a.pozor")
+    with (rec.path / "item-000" / "text.txt").open("wb") as file:
+        file.truncate(1 << 36)  # a hole: it takes no room on the disk
+    with pytest.raises(RecordingError, match=r"text\.txt must be at most 256 MiB"):
+        _ = pozor.open(rec.path).items
+
+
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rec = made(tmp_path / "a.pozor")
+    real = Path.read_bytes
+
+    def denied(path: Path) -> bytes:  # root may read everything
+        if path.name == "recording.json":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(RecordingError, match=r"recording\.json cannot be read: Permission denied\."):
+        pozor.open(rec.path)
+    with pytest.raises(RecordingError, match="a file cannot be read: File name too long"):
+        pozor.open("x" * 5000)
+
+
 def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     rec = made(tmp_path / "a.pozor")
     text = rec.path / "item-000" / "text.txt"
@@ -418,10 +508,21 @@ def test_asking_for_what_is_not_there(tmp_path: Path, ask: Any, sentence: str) -
             "k must be float and have q's dtype; got float64 and float32",
         ),
         ({"q": None}, DtypeError, "q must be an array; got None"),
+        (
+            {"k": [np.ones((2, 6, 8), np.float32)] * 2},
+            ShapeError,
+            "k must have one entry a layer; got 2 for 1",
+        ),
+        ({"window": 3}, OptionError, r"must fit q_len=6, kv_len=6: .*; got window=3\."),
+        ({"documents": 3}, OptionError, r"lengths that add up to kv_len, .*; got documents=3\."),
+        ({"causal": "yes"}, OptionError, r"causal=True or False, .*; got causal='yes'\."),
+        ({"q_offset": 1.5}, OptionError, r"q_offset must be a whole number of tokens; got 1\.5"),
+        ({"q_offset": 4}, OptionError, r"q_offset must be from 0 to kv_len - q_len = 0: .*; got 4\."),
+        ({"scale": "x"}, DtypeError, "scale must be a number; got str"),
         ({"q": np.ones((4, 3, 8), np.float32)}, OptionError, "q_offset must be given for q_len=3, kv_len=6"),
         ({"window": (-1, 0)}, OptionError, "the mask options must fit"),
         ({"w_o": np.ones((5, 8), np.float32)}, ShapeError, r"w_o must be \(32, d_model\); got \(5, 8\)"),
-        ({"sink": [np.ones(4)] * 3}, ShapeError, "sink must have one entry a layer; got 3 for 1 layers"),
+        ({"sink": [np.ones(4)] * 3}, ShapeError, "sink must have one entry a layer; got 3 for 1 layer"),
         ({"tokens": ["a"]}, RecordingError, "one label for each key; got 1 labels for 6 keys"),
     ],
 )
@@ -430,6 +531,22 @@ def test_arrays_that_cannot_be_recorded(tmp_path: Path, change: dict, error: typ
     with pytest.raises(error, match=sentence):
         pozor.Recording.from_arrays(tmp_path / "a.pozor", **given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_layers_of_other_lengths_are_not_one_recording(tmp_path: Path) -> None:
+    (q, k, v), (q2, k2, v2) = arrays(), arrays(length=3)
+    with pytest.raises(ShapeError, match="lengths of the first, q_len=6 and kv_len=6; layer 1 has 3 and 3"):
+        pozor.Recording.from_arrays(tmp_path / "a.pozor", [q, q2], [k, k2], [v, v2])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_torch_tensors_are_arrays_too(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    q, k, v = (torch.from_numpy(array).requires_grad_() for array in arrays())
+    rec = pozor.Recording.from_arrays(tmp_path / "a.pozor", q, k, v, w_o=torch.ones(32, 4))
+    assert np.array_equal(rec.arrays(0)["q"], q.detach().numpy())
+    half = pozor.Recording.from_arrays(tmp_path / "b.pozor", *(a.bfloat16() for a in (q, k, v)))
+    assert half.dtype == "bfloat16"
 
 
 def test_a_copy_elsewhere_opens_the_same(tmp_path: Path) -> None:

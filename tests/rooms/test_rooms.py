@@ -26,7 +26,7 @@ MAY = {
     "layer": {"attend", "positions", "inputs", "masks"},
     "examples": set(),
     "costs": {"inputs", "masks", "matrix"},
-    "recording": {"matrix", "attend", "masks"},
+    "recording": {"matrix", "attend", "masks", "inputs"},
     "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
     "viewer": {"recording", "working", "matrix", "examples"},

@@ -1,10 +1,14 @@
 """What of a forward shall be kept: layers, query heads, one range of queries."""
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pozor.errors import CaptureError, OptionError
+
+LARGEST = 99_999  # no model has so many layers or heads
 
 
 @dataclass(frozen=True)
@@ -49,25 +53,33 @@ def choose(
 def _numbers(name: str, given: Sequence[int] | None) -> tuple[int, ...] | None:
     if given is None:
         return None
-    numbers = tuple(sorted({int(n) for n in given}))
-    if not numbers or numbers[0] < 0:
-        raise OptionError(f"{name} must be numbers from 0, at least one; got {list(given)}.")
+    try:
+        numbers = tuple(sorted({operator.index(n) for n in given}))
+    except TypeError:  # no list, or something in it that is no whole number
+        numbers = ()
+    if not numbers or numbers[0] < 0 or numbers[-1] > LARGEST:
+        raise OptionError(f"{name} must be a list of whole numbers from 0, at least one; got {given!r:.60}.")
     return numbers
 
 
 def _range(given: tuple[int, int] | slice | str | None) -> tuple[int, int] | None:
     if given is None:
         return None
+    pair: Any = None
     if isinstance(given, str):
         match = re.fullmatch(r"(\d+):(\d+)", given)
         pair = (int(match[1]), int(match[2])) if match else None
     elif isinstance(given, slice):
-        pair = (given.start or 0, given.stop) if given.stop is not None and given.step in (None, 1) else None
-    else:
-        pair = (int(given[0]), int(given[1])) if len(given) == 2 else None
-    if pair is None or not 0 <= pair[0] < pair[1]:
-        raise OptionError(f"queries must be one range A:B with A < B, in tokens; got {given!r}.")
-    return pair
+        pair = (given.start or 0, given.stop) if given.step in (None, 1) else None
+    elif isinstance(given, tuple | list) and len(given) == 2:
+        pair = tuple(given)
+    try:
+        start, stop = (operator.index(n) for n in pair)
+    except TypeError:  # None, or a part that is no whole number
+        start = stop = 0
+    if not 0 <= start < stop:
+        raise OptionError(f"queries must be one range A:B with A < B, in tokens; got {given!r:.60}.")
+    return start, stop
 
 
 def parse_numbers(name: str, text: str | None) -> list[int] | None:
@@ -81,7 +93,8 @@ def parse_numbers(name: str, text: str | None) -> list[int] | None:
     numbers: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
-        if not match or (match[2] and int(match[2]) < int(match[1])):
-            raise OptionError(f"{name} must look like 0,5,7-9; got {text!r}.")
-        numbers += range(int(match[1]), int(match[2] or match[1]) + 1)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not first <= last <= LARGEST:
+            raise OptionError(f"{name} must look like 0,5,7-9, up to {LARGEST}; got {text[:60]!r}.")
+        numbers += range(first, last + 1)
     return numbers

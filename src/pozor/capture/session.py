@@ -75,6 +75,8 @@ class Session:
         on_layer: Callable[[int], None] | None = None,
     ):
         must_be_recordable(model)
+        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
+            raise CaptureError(f"tokenizer must be a transformers tokenizer; got {type(tokenizer).__name__}.")
         self.recording: Recording | None = None
         self.notes: list[Square] = []
         self.on_layer = on_layer
@@ -129,6 +131,11 @@ class Session:
             raise CaptureError(
                 "no forward ran inside `with pozor.record(…)`; call model(**inputs) there, once."
             )
+        if self._inside:
+            raise CaptureError(
+                "the forward did not come to its end, so that nothing was written; an error in it was caught "
+                "inside the `with`."
+            )
         if not self._numbers:
             raise CaptureError(
                 f"{type(self._model).__name__} never called transformers' attention interface; "
@@ -157,9 +164,9 @@ class Session:
             self._fail(error)
 
     def _after(self, model: Any, args: tuple, result: Any) -> None:
-        self._inside = False
         self._masks.clear()
         self._flush()
+        self._inside = False
 
     def _fail(self, error: BaseException) -> None:
         """Remember why, so that a caller who swallows the exception still gets no recording."""
@@ -266,7 +273,10 @@ class Session:
         pending, self._pending = self._pending, None
         if pending is None:
             return
-        self._writer.layer(pending.entry, pending.arrays, pending.weights)
+        try:
+            self._writer.layer(pending.entry, pending.arrays, pending.weights)
+        except BaseException as error:
+            self._fail(error)
         self._written.append(pending.entry.layer)
         if self.on_layer is not None:
             self.on_layer(len(self._written))

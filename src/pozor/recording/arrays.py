@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pozor.errors import DtypeError, OptionError, ShapeError
+from pozor.inputs import to_numpy
 from pozor.recording import mask_form
 from pozor.recording import tokens as token_files
 from pozor.recording.document import FIDELITY_BOUNDS, Layer, Rows
@@ -66,18 +67,20 @@ def from_arrays(
         ShapeError: The axes disagree.   DtypeError: q, k and v are not floats of one kind.
         OptionError: The mask does not fit the lengths.   RecordingError: The name is taken.
     """
-    layers = [_floats(*arrays) for arrays in zip(_each("q", q), _each("k", k), _each("v", v), strict=True)]
+    queries = _each("q", q)
+    layers = [
+        _floats(*arrays)
+        for arrays in zip(queries, _each("k", k, len(queries)), _each("v", v, len(queries)), strict=True)
+    ]
     sinks, weights = _each("sink", sink, len(layers)), _each("w_o", w_o, len(layers))
     q_len, kv_len = layers[0][0].shape[1], layers[0][1].shape[1]
-    form = MaskForm(
-        bool(causal or prefix is not None),
-        _offset(q_offset, q_len, kv_len),
-        window,
-        prefix,
-        None if documents is None else tuple(int(n) for n in documents),
-    )
-    if not mask_form.sound(form, q_len, kv_len):
-        raise OptionError(f"the mask options must fit q_len={q_len}, kv_len={kv_len}; got {form.words()}.")
+    for number, (own_q, own_k, _) in enumerate(layers):
+        if (own_q.shape[1], own_k.shape[1]) != (q_len, kv_len):
+            raise ShapeError(
+                f"every layer must have the lengths of the first, q_len={q_len} and kv_len={kv_len}; layer "
+                f"{number} has {own_q.shape[1]} and {own_k.shape[1]}."
+            )
+    form = _form(causal, _offset(q_offset, q_len, kv_len), window, prefix, documents, q_len, kv_len)
     if not isinstance(tokens, Tokens):
         tokens = token_files.plain(kv_len, name, tokens, text)
     with write(path, overwrite=overwrite) as writer:
@@ -87,6 +90,34 @@ def from_arrays(
         return writer.finish(model=model, dtype=layers[0][0].dtype.name)
 
 
+def _form(
+    causal: Any, q_offset: int, window: Any, prefix: Any, documents: Any, q_len: int, kv_len: int
+) -> MaskForm:
+    def whole(given: Any) -> Any:
+        return int(given) if isinstance(given, np.integer) else given
+
+    try:
+        form = MaskForm(
+            bool(causal) if isinstance(causal, np.bool_) else causal or prefix is not None,
+            q_offset,
+            None if window is None else (whole(window[0]), whole(window[1])),
+            whole(prefix),
+            None if documents is None else tuple(whole(n) for n in documents),
+        )
+        fits = window is None or len(window) == 2
+    except (TypeError, IndexError, KeyError):  # window or documents is no list
+        form, fits = MaskForm(), False
+    if not fits or not mask_form.sound(form, q_len, kv_len):
+        given = {"causal": causal or None, "window": window, "prefix": prefix, "documents": documents}
+        shown = ", ".join(f"{n}={value!r:.60}" for n, value in given.items() if value is not None)
+        raise OptionError(
+            f"the mask options must fit q_len={q_len}, kv_len={kv_len}: causal=True or False, "
+            "window=(left, right), documents=lengths that add up to kv_len, or prefix=N alone; "
+            f"got {shown}."
+        )
+    return form
+
+
 def _write_layer(
     writer: Any, number: int, held: tuple, form: MaskForm, scale: Any, softcap: Any, sink: Any, w_o: Any
 ) -> None:
@@ -94,16 +125,16 @@ def _write_layer(
 
     q, k, v = held
     heads, kv_heads, kv_len = q.shape[0], k.shape[0], k.shape[1]
-    scale = q.shape[2] ** -0.5 if scale is None else float(scale)
     options = form.options(q.shape[1], kv_len)
     lse = observe(q, k, v, **options, scale=scale, softcap=softcap, sink=sink).lse
+    scale = q.shape[2] ** -0.5 if scale is None else float(scale)
     arrays = {"q": q, "k": k, "v": v, "lse": np.asarray(lse, np.float32)}
     weights: dict[str, np.ndarray] = {}
     of_head = tuple(head // (heads // kv_heads) for head in range(heads))
     if sink is not None:
-        weights["sinks"] = np.asarray(sink, np.float32)
+        weights["sinks"] = _array(sink).astype(np.float32)
     if w_o is not None:
-        weights["w_o"] = np.asarray(w_o, q.dtype)
+        weights["w_o"] = _array(w_o).astype(q.dtype)
         arrays["v_norm"] = _value_norms(v, weights["w_o"], of_head)
     entry = Layer(
         number, "self", tuple(range(heads)), of_head, q.shape[2], v.shape[2], scale, softcap, None,
@@ -127,7 +158,8 @@ def _each(name: str, value: Any, count: int | None = None) -> list[Any]:
     """A list with one entry a layer."""
     if isinstance(value, (list, tuple)) and (count is None or np.ndim(value[0]) > 0):
         if count is not None and len(value) != count:
-            raise ShapeError(f"{name} must have one entry a layer; got {len(value)} for {count} layers.")
+            layers = "1 layer" if count == 1 else f"{count} layers"
+            raise ShapeError(f"{name} must have one entry a layer; got {len(value)} for {layers}.")
         return list(value)
     if value is None and count is None:
         raise DtypeError(f"{name} must be an array; got None.")
@@ -135,7 +167,7 @@ def _each(name: str, value: Any, count: int | None = None) -> list[Any]:
 
 
 def _floats(q: Any, k: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    held = tuple(np.asarray(array) for array in (q, k, v))
+    held = tuple(_array(array) for array in (q, k, v))
     for name, array in zip("qkv", held, strict=True):
         if array.ndim != 3:
             raise ShapeError(
@@ -148,10 +180,24 @@ def _floats(q: Any, k: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return held[0], held[1], held[2]
 
 
+def _array(given: Any) -> np.ndarray:
+    """A NumPy array of the given one; torch tensors as they are, wherever they lie."""
+    return to_numpy(given) if hasattr(given, "detach") else np.asarray(given)
+
+
 def _offset(q_offset: int | None, q_len: int, kv_len: int) -> int:
     if q_offset is None and q_len != kv_len:
         raise OptionError(
             f"q_offset must be given for q_len={q_len}, kv_len={kv_len}: "
             "the position of the first query among the keys."
         )
-    return int(q_offset or 0)
+    if q_offset is None:
+        return 0
+    if isinstance(q_offset, bool) or not isinstance(q_offset, int | np.integer):
+        raise OptionError(f"q_offset must be a whole number of tokens; got {q_offset!r:.40}.")
+    if not 0 <= q_offset <= kv_len - q_len:
+        raise OptionError(
+            f"q_offset must be from 0 to kv_len - q_len = {kv_len - q_len}: the queries are tokens of the "
+            f"same text; got {q_offset}."
+        )
+    return int(q_offset)

@@ -1,6 +1,7 @@
 """Reading a recording: `open`, and `Recording` with its items, layers, arrays and maps."""
 
 import os
+import stat
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -44,7 +45,14 @@ def open(path: str | os.PathLike[str]) -> "Recording":
     Raises:
         RecordingError: There is no recording, a newer one, or one whose files do not fit what it declares.
     """
-    folder = Path(path)
+    try:
+        return _opened(Path(path))
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) and len(error.filename) < 300 else "a file"
+        raise RecordingError(f"{where} cannot be read: {error.strerror or error}.") from error
+
+
+def _opened(folder: Path) -> "Recording":
     if folder.is_file():
         raise RecordingError(
             f"{folder} is a file; a recording of pozor is a folder NAME{SUFFIX}. The file was not read."
@@ -60,12 +68,17 @@ def open(path: str | os.PathLike[str]) -> "Recording":
 
 
 def _stays_inside(folder: Path) -> None:
-    """Refuse links: every file of a recording lies in its own folder."""
+    """Refuse links, pipes and devices: a recording is plain files in its own folder."""
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
-            if (Path(place) / name).is_symlink():
+            mode = (Path(place) / name).lstat().st_mode
+            if stat.S_ISLNK(mode):
                 raise RecordingError(
                     f"{Path(place) / name} is a link; a recording holds only files of its own."
+                )
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to read from a pipe would wait for ever
+                raise RecordingError(
+                    f"{Path(place) / name} is no plain file; a recording holds only plain files."
                 )
 
 

@@ -5,6 +5,7 @@ The reading is ours because safetensors' own copies into new arrays and knows no
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,9 +45,16 @@ class Place:
 
 def save(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
     """Write the tensors to `path` and wait until the disk has them."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, path)
+    try:
+        save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, path)
+    except SafetensorError as error:  # how safetensors says that the disk is full
+        reason = re.sub(r"^.*I/O error: | \(os error \d+\)$", "", str(error))
+        raise RecordingError(
+            f"{path} cannot be written: {reason}. Nothing of this recording is kept."
+        ) from None
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

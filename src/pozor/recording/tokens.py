@@ -10,6 +10,7 @@ import numpy as np
 from pozor.errors import RecordingError
 from pozor.recording import tensor_file
 
+LONGEST_TEXT = 256 << 20  # bytes
 OUTSIDE = -1  # start and stop of a token that stands nowhere in the text
 
 
@@ -113,6 +114,8 @@ def load(folder: Path, name: str, count: int) -> Tokens:
     }
     held = tensor_file.load(path, shapes)
     try:
+        if (folder / "text.txt").stat().st_size > LONGEST_TEXT:
+            raise RecordingError(f"{folder / 'text.txt'} must be at most {LONGEST_TEXT >> 20} MiB.")
         text = (folder / "text.txt").read_bytes()
         words = held["label_bytes"].tobytes()
         ends = [0, *held["label_stops"].tolist()]
@@ -127,5 +130,7 @@ def load(folder: Path, name: str, count: int) -> Tokens:
         raise RecordingError(
             f"{folder / 'text.txt'} is missing from the recording. Record it again."
         ) from None
-    except ValueError:
+    except ValueError as error:
+        if isinstance(error, RecordingError):
+            raise
         raise RecordingError(f"{folder} holds tokens that do not fit its text. Record it again.") from None

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pozor.recording.document import Document, Layer
 from pozor.recording.tokens import Tokens
 
 SUFFIX = ".pozor"
-OWNER = "being-written"  # its text is the writer's secret: a second writer of the same name is noticed
+OWNER = "being-written"  # locked while its writer lives; its text is the writer's secret
 
 
 def write(path: str | os.PathLike[str], *, overwrite: bool = False) -> "Writer":
@@ -52,7 +53,10 @@ class Writer:
         self._layers: list[Layer] = []
         self._counts: list[int] = []
         self._names: list[str] = []
+        self._lock: IO[bytes] | None = None
         self._may_be_written()
+        if _is_locked(self.part / OWNER):
+            raise self._taken()
 
     def _may_be_written(self) -> None:
         if not os.path.lexists(self.path):
@@ -73,17 +77,40 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.part.exists() and self._is_mine():
+        mine = self.part.exists() and self._is_mine()
+        self._unlock()
+        if mine:
             shutil.rmtree(self.part)
 
     def _make_part(self) -> None:
         """An empty NAME.pozor.part; what a killed run left behind under that name goes."""
-        if self.part.is_symlink() or (self.part.exists() and not (self.part / OWNER).is_file()):
-            raise RecordingError(f"{self.part} is in the way and is no unfinished recording. Move it away.")
-        if self.part.exists():
+        if os.path.lexists(self.part):
+            if self.part.is_symlink() or not _was_left(self.part):
+                raise RecordingError(
+                    f"{self.part} is in the way and is no unfinished recording. Move it away."
+                )
+            if _is_locked(self.part / OWNER):
+                raise self._taken()
             shutil.rmtree(self.part)
-        self.part.mkdir()
-        (self.part / OWNER).write_text(self._secret, encoding="ascii")
+        try:
+            self.part.mkdir()
+        except FileExistsError:
+            raise self._taken() from None
+        self._lock = (self.part / OWNER).open("xb")
+        _locked(self._lock)
+        self._lock.write(self._secret.encode())
+        self._lock.flush()
+
+    def _unlock(self) -> None:
+        # an open file cannot be removed on Windows
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _taken(self) -> RecordingError:
+        return RecordingError(
+            f"{self.path} is being recorded by another run. Wait until it is done, or take another name."
+        )
 
     def _is_mine(self) -> bool:
         try:
@@ -93,7 +120,7 @@ class Writer:
 
     def _must_be_mine(self) -> None:
         if not self._is_mine():
-            raise RecordingError(f"{self.path} is being recorded by another run as well; this one stops.")
+            raise RecordingError(f"{self.part} was taken away while it was written; this run stops.")
 
     def items(self, items: Sequence[Tokens]) -> None:
         """Write the texts and tokens."""
@@ -139,7 +166,9 @@ class Writer:
             file.write(documents.to_text(document, f"pozor {__version__}"))
             file.flush()
             os.fsync(file.fileno())
+        documents.read(self.part)  # nothing gets the name that could not be opened
         self._may_be_written()
+        self._unlock()
         (self.part / OWNER).unlink()
         self._take_the_name()
         return self.path
@@ -170,6 +199,37 @@ def _agreeing(
         if got != shape:
             raise RecordingError(f"{path.name}: {name} must be {shape}; got {got}.")
     return {name: held[name] for name in shapes}
+
+
+def _was_left(part: Path) -> bool:
+    """Whether a killed run left it: with a writer's mark, with nothing at all, or with all but its name."""
+    return part.is_dir() and (
+        (part / OWNER).is_file() or (part / documents.FILE).is_file() or not any(part.iterdir())
+    )
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Take the lock that the system gives up when its holder ends, however it ends; False if it is held."""
+    if os.name != "posix":
+        return True  # there an open file is as good: it cannot be removed
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_locked(owner: Path) -> bool:
+    """Whether the writer of this mark is alive."""
+    try:
+        with owner.open("rb+") as file:
+            return not _locked(file)
+    except OSError:
+        return False
 
 
 def _sync_folder(folder: Path) -> None:
