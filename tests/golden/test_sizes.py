@@ -65,6 +65,15 @@ def test_in_czech_with_a_comma_and_spaces(capsys):
     assert "rozhoduje jednotka" in out
 
 
+def test_operations_are_spoken_of_where_they_are_counted(capsys):
+    _, out, _ = printed(capsys, "--tokens", "8", "--heads", "2", "--causal", "--lang", "en")
+    assert "Operations are counted" not in out
+    _, out, _ = printed(
+        capsys, "--tokens", "8", "--heads", "2", "--causal", "--head-dim", "4", "--lang", "en"
+    )
+    assert "Operations are counted for the pairs that the causal mask allows: 36 a head." in out
+
+
 def test_a_pipe_gets_plain_text(capsys):
     _, out, _ = printed(capsys, "--tokens", "8192", "--heads", "32", "--d-model", "4096", "--layers", "32")
     assert "\x1b" not in out

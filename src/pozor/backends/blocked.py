@@ -162,7 +162,8 @@ class _Rows:
         self.softmax = lse.State(np.full(shape, -np.inf, dtype), np.zeros(shape, dtype))
         self.out = np.zeros((*shape, problem.v_head_dim), dtype)
         self.positions = problem.visibility.grid.positions(panel.batch, rows)
-        self.edges = distance.edges_of(problem.q_offset, problem.q_len, problem.kv_len)
+        if want.distance:
+            self.edges = distance.edges_of(problem.q_offset, problem.q_len, problem.kv_len)
         self.entropy = self.top_k = self.distance = self.pooled = None
 
     def update(self, logits: np.ndarray, visible: np.ndarray | bool, keys: slice) -> None:

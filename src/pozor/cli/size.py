@@ -75,7 +75,7 @@ def size(
     causal: bool = typer.Option(False, "--causal", help="Count only what a causal mask lets be seen."),
     lang: str | None = typer.Option(None, help="cs or en; left out, the locale's, else English."),
 ) -> None:
-    """What attention costs: the scores matrix, the KV cache, a forward pass.
+    """What attention costs: scores matrix, KV cache, forward pass.
 
     \b
     Example:
@@ -119,7 +119,7 @@ def _parts(cost: "Footprint", lang: str, causal: bool) -> list["Table | str"]:
         parts.append(words["more"])
     else:
         parts += [_operations(cost, lang), words["exps"].format(exps=_whole(cost.exps, lang))]
-    if causal:
+    if causal and cost.flops is not None:
         parts.append(words["causal"].format(pairs=_whole(cost.visible_pairs, lang)))
     if cost.parameters is not None and cost.w_o_share is not None:
         share = _short(100 * cost.w_o_share, lang)
