@@ -1,9 +1,11 @@
 """What MODEL may be, and the one sentence where it cannot be."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tiny_models import tiny
@@ -119,6 +121,41 @@ def test_a_text_over_the_models_context() -> None:
     with pytest.raises(OptionError, match=r"long has 129 tokens, and the model takes 128 .*--max-tokens 128"):
         plan.must_fit_context(tiny("llama"), [token_files.plain(129, "long")])
     plan.must_fit_context(tiny("llama"), [token_files.plain(128, "long")])
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("story-model", "story-model"),
+        ("minilm/model", "minilm/model"),
+        ("hub/models--org--some--name/snapshots/0123abc", "org/some--name"),
+    ],
+)
+def test_a_folder_gives_the_model_a_name_that_says_something(tmp_path: Path, folder: str, name: str) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "config.json").write_text("{}")
+    assert loading.find(str(tmp_path / folder)).name == name
+
+
+def test_a_tokenizer_of_another_model(tmp_path: Path) -> None:
+    item = replace(token_files.plain(3, "story.txt"), token_ids=np.array([1, 99_999, 2]))
+    with pytest.raises(OptionError, match=r"makes token 99999 of story\.txt, and the model knows ids below"):
+        plan.must_fit_context(tiny("llama"), [item])
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "words"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (5 << 20, "5.0 MiB"),
+        (2000 << 20, "2,000.0 MiB"),
+        (12 << 30, "12.0 GiB"),
+    ],
+)
+def test_sizes_in_words(nbytes: int, words: str) -> None:
+    assert plan.in_words(nbytes) == words
 
 
 def test_numbers_of_a_command_line() -> None:

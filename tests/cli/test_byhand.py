@@ -88,6 +88,41 @@ def test_the_name_of_the_output_decides_the_format(capsys, tmp_path, name, start
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
+def test_a_file_is_never_replaced_unasked(capsys, tmp_path):
+    path = tmp_path / "row.txt"
+    path.write_text("mine")
+    code, out, err = run(capsys, "pub", "-o", path)
+    assert (code, out) == (2, "")
+    assert err == f"pozor: -o {path} is there already. Give another name, or --overwrite.\n"
+    assert path.read_text() == "mine"
+    assert run(capsys, "pub", "-o", path, "--overwrite")[0] == 0
+    assert path.read_text(encoding="utf-8").startswith("By hand")
+    assert [p.name for p in tmp_path.iterdir()] == ["row.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file(capsys, tmp_path, monkeypatch):
+    path = tmp_path / "row.txt"
+    path.write_text("mine")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    code, _, err = run(capsys, "pub", "-o", path, "--overwrite")
+    assert (code, err) == (2, f"pozor: -o {path} cannot be written: No space left on device.\n")
+    assert path.read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["row.txt"]
+
+
+def test_a_file_gets_the_permissions_it_would_have_had(capsys, tmp_path):
+    (tmp_path / "plain.txt").touch()
+    run(capsys, "pub", "-o", tmp_path / "row.txt")
+    assert (tmp_path / "row.txt").stat().st_mode == (tmp_path / "plain.txt").stat().st_mode
+    (tmp_path / "row.txt").chmod(0o600)
+    run(capsys, "pub", "-o", tmp_path / "row.txt", "--overwrite")
+    assert (tmp_path / "row.txt").stat().st_mode & 0o777 == 0o600
+
+
 def test_format_on_the_terminal(capsys):
     assert run(capsys, "--format", "html")[1].startswith('<section class="w-working"')
     assert run(capsys, "--format", "latex")[1].startswith("% compile")
@@ -140,7 +175,7 @@ def test_a_file_of_ones_own(capsys, tmp_path):
         (("none.npz",), "none.npz: No such file or directory."),
         (("none.pozor",), "none.pozor"),
         (("a.txt",), "FILE must be paper, pub, NAME.pozor, or a .json, .npz or .safetensors file; got"),
-        (("paper", "-o", "no/such/folder.txt"), "no/such/folder.txt: No such file or directory."),
+        (("paper", "-o", "no/such/folder.txt"), "folder that exists; no/such does not. Make it"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, words, sentence):

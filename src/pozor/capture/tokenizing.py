@@ -86,6 +86,11 @@ def of_text(tokenizer: Any, text: str, name: str, max_tokens: int | None = None)
     if found is None:
         return of_ids(tokenizer, tokenizer(text)["input_ids"][:max_tokens], name)
     ids, spans = found
+    if max_tokens is not None and len(ids) > max_tokens:  # so few that its own marks do not fit
+        raise CaptureError(
+            f"max_tokens must leave room for a token beside the {len(tokenizer('')['input_ids'])} marks that "
+            f"this tokenizer adds; got {max_tokens}."
+        )
     pieces = pieces_of(tokenizer, ids)
     placed = _place_bytes(pieces, text.encode(), _unspelled(tokenizer)) if is_byte_level(tokenizer) else None
     starts, stops = placed if placed is not None else _place_offsets(pieces, spans, text)

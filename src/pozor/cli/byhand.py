@@ -15,7 +15,7 @@ WIDEST = 120  # longer lines are hard to read
 
 def byhand(
     source: Annotated[
-        str, typer.Argument(metavar="[paper|pub|FILE]", help="An example, NAME.pozor, or a file of your own.")
+        str, typer.Argument(metavar="paper|pub|FILE", help="An example, NAME.pozor, or a file of your own.")
     ] = "paper",
     query: Annotated[
         str | None, typer.Option(help="Row: a word, or an index counted from 0. Left out: the last.")
@@ -39,6 +39,7 @@ def byhand(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write there instead of printing.")
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it is there.")] = False,
 ) -> None:
     """Work out one row or cell of attention by hand, step by step.
 
@@ -67,7 +68,7 @@ def byhand(
         query=-1 if query is None else _place(query), key=None if key is None else _place(key),
         lang=lang, digits=None if exact else digits,
     )  # fmt: skip
-    _put(working, name, output)
+    _put(working, name, output, overwrite)
 
 
 def _work(source: str, changes: dict[str, Any], **asked: Any) -> "Working":
@@ -129,14 +130,15 @@ def _by_suffix(output: str | None) -> str:
     return next((name for name, suffix in FORMATS.items() if output.lower().endswith(suffix)), "text")
 
 
-def _put(working: "Working", name: str, output: str | None) -> None:
+def _put(working: "Working", name: str, output: str | None, overwrite: bool) -> None:
     import shutil
     import sys
-    from pathlib import Path
+
+    from pozor.cli.saving import save
 
     if output is None:
         width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
         sys.stdout.write(working.to_text(width) if name == "text" else getattr(working, name))
         return
     text = working.page if name == "html" else getattr(working, name)
-    Path(output).write_text(text, encoding="utf-8", newline="\n")
+    save(text, output, overwrite=overwrite, like=f"row{FORMATS[name]}")

@@ -16,31 +16,22 @@ def examples(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it is there.")] = False,
 ) -> None:
-    """Write the two worked examples as one file that works offline, from disk or an e-mail.
+    """Write both worked examples as one page that works offline.
+
+    It opens in any browser, from the disk or from an e-mail.
 
     \b
     Example:
       pozor examples -o hodina.html --lang cs
     """
-    from pozor.errors import OptionError
+    from pozor.cli.saving import save
     from pozor.language import choose
 
     page = template()
     if lang is not None:
         chosen = choose(lang)
         page = page.replace('lang="en"', f'lang="{chosen}"', 1).replace(AUTO, f'data-lang="{chosen}"', 1)
-    path = Path(output)
-    try:
-        if path.is_dir():
-            raise OptionError(f"-o must be a file; {output} is a folder. Give a name such as hodina.html.")
-        if not path.parent.is_dir():
-            raise OptionError(f"-o must lie in a folder that exists; {path.parent} does not. Make it first.")
-        with path.open("w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-    except FileExistsError:
-        raise OptionError(f"-o {output} is there already. Give another name, or --overwrite.") from None
-    except PermissionError:
-        raise OptionError(f"-o {output} may not be written (no permission). Give another folder.") from None
+    path = save(page, output, overwrite=overwrite, like="hodina.html")
     print(f"{output}: {path.stat().st_size / 1000:.0f} kB, opens in any browser, offline.")
 
 

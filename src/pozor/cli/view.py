@@ -26,7 +26,7 @@ Lang = Annotated[
 
 def view(
     recording: Annotated[
-        str | None, typer.Argument(metavar="[NAME.pozor]", help="Recording to open. Left out: the home page.")
+        str | None, typer.Argument(metavar="NAME.pozor", help="Recording to open. Left out: the home page.")
     ] = None,
     port: Port = None,
     open: Open = True,

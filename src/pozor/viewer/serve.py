@@ -34,7 +34,7 @@ WORDS = {
         "stopped": "pozor has stopped.",
     },
     "cs": {
-        "starting": "pozor {version}: otevírám příklady k počítání a nahrávky ve složce {folder}.",
+        "starting": "pozor {version}: otevírám příklady k počítání a záznamy ve složce {folder}.",
         "address": "Adresa (jen pro vás, obsahuje klíč):",
         "ssh": "Jste připojeni přes ssh. Na svém počítači spusťte tento příkaz a adresu otevřete tam:",
         "browser": "Prohlížeč se otevře sám; pokud ne, otevřete adresu.",

@@ -1,0 +1,48 @@
+"""A file that a command writes: whole or not at all, and never over another unasked."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def save(text: str, output: str, *, overwrite: bool, like: str) -> Path:
+    """Write `text` to `output`; `like` is an example of a name.
+
+    Raises:
+        OptionError: The name is taken, is a folder, lies nowhere, or cannot be written.
+    """
+    from pozor.errors import OptionError
+
+    path = Path(output)
+    try:
+        if path.is_dir():
+            raise OptionError(f"-o must be a file; {output} is a folder. Give a name such as {like}.")
+        if not path.parent.is_dir():
+            raise OptionError(f"-o must lie in a folder that exists; {path.parent} does not. Make it first.")
+        if path.exists() and not path.is_file():  # a pipe or a terminal: nothing to replace
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return path
+        if os.path.lexists(path) and not overwrite:
+            raise OptionError(f"-o {output} is there already. Give another name, or --overwrite.")
+        _replace(path, text)
+    except PermissionError:
+        raise OptionError(f"-o {output} may not be written (no permission). Give another folder.") from None
+    except OSError as error:
+        raise OptionError(f"-o {output} cannot be written: {error.strerror or error}.") from None
+    return path
+
+
+def _replace(path: Path, text: str) -> None:
+    """Beside the file first, so that a full disk leaves the old one as it was."""
+    real = path.resolve()
+    handle, beside = tempfile.mkstemp(prefix=f".{real.name[:40]}.", dir=real.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(beside, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~umask)
+        os.replace(beside, real)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
