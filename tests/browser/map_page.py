@@ -157,13 +157,19 @@ def go(page: Page, name: str, query: str = "") -> None:
 
 def drawn(page: Page) -> None:
     """Wait until the finest tiles are on the screen."""
-    expect(page.locator(".host")).to_have_attribute("data-drawn", re.compile(r"\|fine\|[1-9]"))
-    page.wait_for_timeout(200)  # a tile that has just come fades in
+    expect(page.locator(".host")).to_have_attribute("data-drawn", re.compile(r"\|fine\|[1-9]"), timeout=20_000)
+    next_picture(page)
+
+
+def next_picture(page: Page) -> None:
+    """Wait until what the last event changed has been drawn."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def state(page: Page) -> dict[str, str]:
     """What the address keeps, once it is written."""
-    page.wait_for_timeout(150)
+    next_picture(page)
+    expect(page.locator(".page")).to_have_attribute("data-kept", "true")
     _, _, query = page.evaluate("location.hash").partition("?")
     return {name: values[0] for name, values in parse_qs(query).items()}
 

@@ -66,7 +66,7 @@ def test_pub_shows_its_numbers_and_where_each_word_looks(in_pub: Page) -> None:
     assert page.locator(
         '[data-readout="2"]'
     ).inner_text() == "dívá se hlavně na: pan 33 %, švejk 33 %, pivo 33 %".replace(" %", "\xa0%")
-    assert page.locator('[data-readout="0"]').inner_text() == "na všechna stejně (6 × 16,7\xa0%)"
+    assert page.locator('[data-readout="0"]').inner_text() == "dívá se na všechna stejně (6 × 16,7\xa0%)"
     page.get_by_role("switch", name="Kauzální maska").click()
     percent = numbers(page, "probs") * 100
     assert percent[0].tolist() == [100, 0, 0, 0, 0, 0]

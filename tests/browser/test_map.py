@@ -1,6 +1,7 @@
 """The map of a recording in Chromium, against pozor: rows, columns, cells, mask, colours, keys, address."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from map_page import (
     drawn,
     go,
     id_of,
+    next_picture,
     number,
     opened,
     row_label,
@@ -26,6 +28,7 @@ from playwright.sync_api import Browser, Page, expect
 import pozor
 
 pytestmark = pytest.mark.browser
+MASK, MASK_LINE = (0xE6, 0xE3, 0xDC), (0xD3, 0xCF, 0xC6)
 VIRIDIS_LEAST, VIRIDIS_MOST = (0x44, 0x01, 0x54), (0xFD, 0xE7, 0x25)
 
 
@@ -133,18 +136,17 @@ def test_colours_are_the_values(chromium: Browser, app: App, shipped: "pozor.Rec
         most, least, hidden = colours(page, spots)
         assert np.abs(np.subtract(most, VIRIDIS_MOST)).max() <= 2  # row 0 sees only itself: 1
         assert np.abs(np.subtract(least, VIRIDIS_LEAST)).max() <= 2
-        assert min(hidden) > 200  # the neutral grey of the mask, hatched
-        assert max(hidden) - min(hidden) < 20
+        assert min(np.abs(np.subtract(hidden, grey)).max() for grey in (MASK, MASK_LINE)) <= 8  # hatched grey
 
 
 def test_an_isolated_peak_survives_shrinking_and_a_click_finds_its_cell(on_map: Page) -> None:
-    go(on_map, "peak")
+    go(on_map, "peak", "scale=linear")
     expect(on_map.get_by_test_id("pixel")).to_contain_text("one pixel = the largest of 2 × 2 cells")
     # the middle of a pixel of 2 × 2 cells lies between its cells
     (at, beside) = cell_at(on_map, 516.5, 300.5), cell_at(on_map, 480.5, 300.5)
     peak, plain = colours(on_map, [at, beside])
     assert np.abs(np.subtract(peak, VIRIDIS_MOST)).max() <= 2
-    assert np.abs(np.subtract(plain, VIRIDIS_LEAST)).max() <= 4  # 1/600
+    assert np.abs(np.subtract(plain, VIRIDIS_LEAST)).max() <= 4  # 1/600 of a linear scale
     on_map.mouse.move(*at)
     expect(on_map.get_by_test_id("readout")).to_contain_text("rows 516–517, columns 300–301")
     on_map.mouse.click(*at)
@@ -154,7 +156,7 @@ def test_an_isolated_peak_survives_shrinking_and_a_click_finds_its_cell(on_map: 
 
 def test_a_uniform_row_is_said_to_be_uniform(on_map: Page) -> None:
     go(on_map, "peak", "q=3")
-    expect(inspector(on_map).locator("h2")).to_contain_text("looks at all 600 visible words equally")
+    expect(inspector(on_map).locator("h2")).to_contain_text("looks at all equally (600 × 0.2\u00a0%)")
 
 
 def test_not_a_number_is_drawn_and_said(on_map: Page) -> None:
@@ -164,17 +166,33 @@ def test_not_a_number_is_drawn_and_said(on_map: Page) -> None:
     expect(row_label(on_map, 4)).to_have_attribute("aria-pressed", "true")
 
 
-def test_logarithmic_and_other_scales(on_map: Page) -> None:
+def test_logarithmic_first_and_other_scales(on_map: Page, shipped: "pozor.Recording") -> None:
     go(on_map, "red-ball", "layer=13&head=8")
     spot = [cell_at(on_map, 60, 5)]
-    linear = colours(on_map, spot)
-    on_map.keyboard.press("l")
     expect(on_map.get_by_label("scale")).to_have_value("log")
-    on_map.wait_for_timeout(200)
-    assert colours(on_map, spot) != linear
+    expect(on_map.get_by_test_id("log")).to_contain_text("ten times more")
+    assert on_map.locator(".ticks span").all_inner_texts() == ["≤\u202f10⁻⁴", "10⁻³", "0.01", "0.1", "1"]
+    at = 1 + np.log10(shipped.map(13, 8).row(60)[5]) / 4  # four powers of ten from the least colour to the most
+    assert 0.05 < at < 0.95
+    table = bar_colours(on_map)
+    assert np.abs(np.subtract(colours(on_map, spot)[0], table(at))).max() <= 6
+    on_map.keyboard.press("l")
+    expect(on_map.get_by_label("scale")).to_have_value("linear")
+    assert on_map.locator(".ticks span").all_inner_texts() == ["0", "0.5", "1"]
+    next_picture(on_map)
+    assert np.abs(np.subtract(colours(on_map, spot)[0], table(10 ** (4 * at - 4)))).max() <= 6
     on_map.get_by_label("colours").select_option("ink")
     expect(on_map.locator(".legend")).to_contain_text("light = less, dark = more")
-    assert state(on_map) == {"layer": "13", "head": "8", "scale": "log", "colour": "ink"}
+    assert state(on_map) == {"layer": "13", "head": "8", "scale": "linear", "colour": "ink"}
+
+
+def bar_colours(page: Page) -> Callable[[float], np.ndarray]:
+    """The colour of a place 0…1 on the legend's bar, read from the screen."""
+    box = page.locator(".legend .bar").bounding_box()
+    assert box is not None
+    xs = np.linspace(0.5, box["width"] - 0.5, 100)
+    seen = np.array(colours(page, [(box["x"] + x, box["y"] + box["height"] / 2) for x in xs]))
+    return lambda at: np.array([np.interp(at * box["width"], xs, seen[:, c]) for c in range(3)])
 
 
 def test_a_lost_graphics_context_is_replaced(on_map: Page) -> None:
@@ -185,7 +203,7 @@ def test_a_lost_graphics_context_is_replaced(on_map: Page) -> None:
     expect(on_map.locator("[role=application]")).to_have_attribute("data-painter", "webgl")
     on_map.evaluate(f"{lose}.loseContext()")
     expect(on_map.locator("[role=application]")).to_have_attribute("data-painter", "canvas")
-    on_map.wait_for_timeout(200)
+    next_picture(on_map)
     assert np.abs(np.subtract(colours(on_map, spot), before)).max() <= 2
 
 
@@ -194,7 +212,7 @@ def test_a_lost_graphics_context_is_replaced(on_map: Page) -> None:
 
 def test_the_mask_is_recomputed(on_map: Page, shipped: "pozor.Recording") -> None:
     go(on_map, "red-ball", "layer=13&head=8&q=0")
-    expect(inspector(on_map).locator("h2")).to_contain_text("sees only")
+    expect(inspector(on_map).locator("h2")).to_contain_text("can see only itself")
     on_map.get_by_role("button", name="none").click()
     drawn(on_map)
     expect(on_map.locator(".legend .mask")).to_contain_text("without a mask")
@@ -304,7 +322,7 @@ def test_zoom_stays_under_the_pointer_and_labels_thin_out(on_map: Page) -> None:
 
 
 def test_the_address_restores_everything(chromium: Browser, app: App) -> None:
-    query = "layer=9&head=4&mask=unmasked&scale=log&colour=magma&range=max&q=8&k=6&look=30_10_8"
+    query = "layer=9&head=4&mask=unmasked&scale=linear&colour=magma&range=max&q=8&k=6&look=30_10_8"
     with opened(chromium, app) as page:
         go(page, "red-ball", query)
         on_screen = page.locator(".axis.y button").evaluate_all("all => all.map(e => e.dataset.token)")
@@ -337,7 +355,7 @@ def test_two_tabs_at_once(chromium: Browser, app: App) -> None:
         go(second, "strange", "q=2")
         expect(inspector(second).locator("h2")).to_contain_text("x<script>")
         first.keyboard.press("l")
-        assert state(first) == {"layer": "13", "head": "8", "q": "33", "scale": "log"}
+        assert state(first) == {"layer": "13", "head": "8", "q": "33", "scale": "linear"}
         assert state(second) == {"q": "2"}
         expect(inspector(first).locator("h2")).to_contain_text("it")
 
@@ -449,7 +467,7 @@ def test_home_lists_recordings_and_opens_them(on_map: Page) -> None:
     expect(rows).to_have_count(4)
     shipped = rows.filter(has_text="comes with pozor")
     expect(shipped).to_contain_text("30 × 9")
-    expect(shipped).to_contain_text("as the model, rounded to bfloat16")
+    expect(shipped).to_contain_text("the model's numbers, rounded to bfloat16")
     expect(rows.filter(has_text="strange")).to_contain_text("not compared")
     on_map.get_by_role("link", name="red-ball").click()
     drawn(on_map)

@@ -18,7 +18,7 @@ import {
 import { push, redo, start, undo } from "../src/engine/history";
 import { experiments, notesOf } from "../src/engine/notes";
 import { numpyProgram } from "../src/engine/numpy";
-import { readout } from "../src/engine/readout";
+import { readoutOf } from "../src/byhand/describe";
 import { latexOf, latexOfRow, textOf } from "../src/engine/render";
 import { initial, type State } from "../src/engine/state";
 
@@ -130,14 +130,9 @@ describe("pub", () => {
   });
   it("says where a word looks: vypil at pan, švejk and pivo, 33 % each; pan at all equally", () => {
     const w = compute(PUB);
-    const vypil = readout(w, 2, 0);
-    expect(vypil.kind === "mainly" && vypil.looks.map((l) => [l.key, percent(l.share, "cs")])).toEqual([
-      [0, "33\u00a0%"],
-      [1, "33\u00a0%"],
-      [3, "33\u00a0%"],
-    ]);
-    expect(readout(w, 0, 0).kind).toBe("equal");
-    expect(readout(compute(setCausal(PUB, true)), 0, 0)).toEqual({ kind: "only", key: 0 });
+    expect(readoutOf(w, 2, 0, "cs")).toBe("dívá se hlavně na: pan 33\u00a0%, švejk 33\u00a0%, pivo 33\u00a0%");
+    expect(readoutOf(w, 0, 0, "en")).toBe("looks at all equally (6 × 16.7\u00a0%)");
+    expect(readoutOf(compute(setCausal(PUB, true)), 0, 0, "cs")).toBe("vidí jen sebe");
   });
 });
 
@@ -212,7 +207,7 @@ describe("editing", () => {
     const w = compute(state);
     expect(floats(w, "probs")[0]).toEqual([0, 0, 0]);
     expect(floats(w, "out")[0]).toEqual([0, 0, 0, 0]);
-    expect(readout(w, 0, 0)).toEqual({ kind: "nothing" });
+    expect(readoutOf(w, 0, 0, "en")).toBe("may see nothing");
     expect(setNumber(PAPER, at("scores", 0, 0), "-inf")).toEqual({ fault: { rule: "infinite" } });
   });
   it("refuses what a stage cannot hold", () => {
@@ -232,7 +227,7 @@ describe("editing", () => {
     for (let n = 3; n <= 8; n++) state = ok(addWord(state, `w${n}`));
     expect(addWord(state, "w9")).toEqual({ fault: { rule: "most" } });
     expect(floats(compute(state), "probs")).toHaveLength(8);
-    expect(readout(compute(ok(addWord(setCausal(PUB, false), "nové"))), 6, 0).kind).toBe("equal");
+    expect(readoutOf(compute(ok(addWord(setCausal(PUB, false), "nové"))), 6, 0, "en")).toContain("at all equally");
   });
   it("keeps a gloss only beside the word it translates", () => {
     const state = ok(setWord(PAPER, 0, "pes"));

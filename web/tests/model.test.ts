@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULTS, parseAddress, writeAddress, type MapAddress } from "../src/model/mapAddress";
 import { joined, pieces } from "../src/model/pieces";
-import { ranked, readout } from "../src/model/readout";
+import { ranked, readout, type Readout } from "../src/model/readout";
 import { parse } from "../src/model/route.svelte";
+import { readoutText } from "../src/words/readout";
 
 describe("address", () => {
   it("comes back as it was written", () => {
@@ -14,7 +15,7 @@ describe("address", () => {
       variant: "causal",
       value: "value_norm",
       reduce: "share",
-      transfer: "log",
+      transfer: "linear",
       colour: "ink",
       range: "max",
       query: 0,
@@ -47,26 +48,38 @@ describe("route", () => {
 
 describe("readout", () => {
   const of = (...probs: number[]) => readout(ranked(probs, probs.map(() => true)));
-  it("names the few that hold most of the row", () => {
+  const indices = (said: Readout) => (said.kind === "looks" ? said.at.map(({ index }) => index) : said.kind);
+  it("names every key above a twentieth, largest first", () => {
     const third = 0.329671;
-    const said = of(third, third, 0.003662, third, 0.003662, 0.003662);
-    expect(said.kind === "mainly" && said.at.map(({ index }) => index)).toEqual([0, 1, 3]);
-    const one = of(0.010524, 0.010524, 0.947378, 0.010524, 0.010524, 0.010524);
-    expect(one.kind === "mainly" && one.at.map(({ index }) => index)).toEqual([2]);
+    expect(of(third, third, 0.003662, third, 0.003662, 0.003662)).toMatchObject({ kind: "looks", mainly: true });
+    expect(indices(of(third, third, 0.003662, third, 0.003662, 0.003662))).toEqual([0, 1, 3]);
+    expect(indices(of(0.010524, 0.010524, 0.947378, 0.010524, 0.010524, 0.010524))).toEqual([2]);
+    expect(indices(of(0.05, 0.051, 0.899))).toEqual([2, 1]); // 5 % itself is not above it
   });
-  it("says when all get the same", () => {
-    expect(of(1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 6)).toMatchObject({ kind: "equally", count: 6 });
+  it("takes what differs by rounding alone for equal, the lower index first", () => {
+    expect(indices(of(0.3, 0.3 + 1e-12, 0.4 - 1e-12))).toEqual([2, 0, 1]);
+    expect(of(1 / 6, 1 / 6 + 1e-12, 1 / 6, 1 / 6, 1 / 6, 1 / 6)).toMatchObject({ kind: "equally", count: 6 });
   });
-  it("does not claim a focus that is not there", () => {
-    expect(of(0.3, 0.14, 0.14, 0.14, 0.14, 0.14).kind).toBe("spread");
+  it("claims no focus below a third, as by_hand does", () => {
+    expect(of(0.3, 0.14, 0.14, 0.14, 0.14, 0.14)).toMatchObject({ kind: "looks", mainly: false });
+    expect(of(0.34, 0.13, 0.13, 0.13, 0.13, 0.14)).toMatchObject({ kind: "looks", mainly: true });
+    const many = Array.from({ length: 100 }, () => 0.0096);
+    expect(of(...many, 0.04)).toMatchObject({ kind: "spread", at: { index: 100 } });
   });
   it("counts only what the mask lets through", () => {
     expect(readout(ranked([1, 0, 0], [true, false, false]))).toMatchObject({ kind: "only", at: { index: 0 } });
     expect(readout(ranked([0, 0], [false, false]))).toEqual({ kind: "nothing" });
+    expect(readout(ranked([0, 0], [true, true]))).toEqual({ kind: "nothing" }); // all of it went to a sink
   });
   it("hides no number that is not finite", () => {
     expect(readout(ranked([0.5, null], [true, true]))).toEqual({ kind: "unknown" });
     expect(ranked([0.5, null], [true, true])[0]?.index).toBe(1);
+  });
+  it("is worded once, with the names that its reader needs", () => {
+    const said = of(0.5, 0.3, 0.2);
+    const names = { who: "„it“", row: 2, key: (index: number) => "abc".charAt(index), most: 2 };
+    expect(readoutText(said, names, "cs")).toBe("„it“ se dívá hlavně na: a 50\u00a0%, b 30\u00a0%, a 1 další");
+    expect(readoutText(said, { ...names, who: "", most: 3 }, "en")).toBe("looks mainly at a 50\u00a0%, b 30\u00a0%, c 20\u00a0%");
   });
 });
 

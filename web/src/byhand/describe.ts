@@ -4,9 +4,11 @@ import { value, type Working } from "../engine/compute";
 import { list, percent, show, toFloat, type Digits, type Lang, type Num } from "../engine/decimal";
 import type { Note } from "../engine/notes";
 import { recipe } from "../engine/recipe";
-import { readout } from "../engine/readout";
+import type { State } from "../engine/state";
+import { ranked, readout } from "../model/readout";
 import type { ByHandWords } from "../words/byhand";
 import type { NoteWords } from "../words/byhandNotes";
+import { readoutText } from "../words/readout";
 
 /** The identifier of a matrix in running text; the code has the same. */
 export const NAMES: Readonly<Record<Stage, string>> = {
@@ -33,8 +35,7 @@ export const NAMES: Readonly<Record<Stage, string>> = {
 const SQUARE: ReadonlySet<Stage> = new Set<Stage>(["scores", "scaled", "logits", "exps", "probs"]);
 
 /** Where a number stands, as a screen reader says it. */
-export function placeOf(working: Working, a: Address, words: ByHandWords): string {
-  const { words: sentence, heads } = working.state;
+export function placeOf({ words: sentence, heads }: Pick<State, "words" | "heads">, a: Address, words: ByHandWords): string {
   const word = (i: number): string => sentence[i]?.text ?? "";
   const stage = heads > 1 && (SQUARE.has(a.stage) || a.stage === "out") ? `${NAMES[a.stage]}, ${words.head(a.head + 1)}` : NAMES[a.stage];
   if (a.stage === "sums") return words.sumPlace(word(a.row));
@@ -76,22 +77,12 @@ function localList(texts: readonly string[], lang: Lang): string {
   return plus.join(" + ");
 }
 
-/** „looks mainly at pan 33 %, švejk 33 %“; shares are percentages without decimals, as in speech. */
-export function readoutText(working: Working, row: number, head: number, lang: Lang, words: ByHandWords): string {
-  const r = readout(working, row, head);
-  const word = (i: number): string => (i === row ? words.read.itself : (working.state.words[i]?.text ?? ""));
-  const plain = (i: number): string => working.state.words[i]?.text ?? "";
-  switch (r.kind) {
-    case "nothing":
-      return words.read.nothing;
-    case "only":
-      return words.read.only(word(r.key));
-    case "equal":
-      return words.read.equal(r.keys.length, percent(r.share, lang, 1));
-    case "mainly":
-      if (r.looks.length === 0) return words.read.nowhere;
-      return words.read.mainly(r.looks.map(({ key, share }) => `${plain(key)} ${percent(share, lang)}`).join(", "));
-  }
+/** Where the word of a row looks, as a phrase beside the word. */
+export function readoutOf(working: Working, row: number, head: number, lang: Lang): string {
+  const probs = working.state.words.map((_, key) => toFloat(value(working, at("probs", row, key, head))));
+  const seen = probs.map((p, key) => p > 0 || toFloat(value(working, at("logits", row, key, head))) > -Infinity);
+  const key = (index: number): string => working.state.words[index]?.text ?? "";
+  return readoutText(readout(ranked(probs, seen)), { who: "", row, key, most: probs.length }, lang);
 }
 
 /** „venku gives 31 % of its attention to kočka, 30 % to spí and 39 % to itself.“ */
@@ -128,11 +119,11 @@ export function numberSentence(
   const told = ((): string => {
     switch (r.kind) {
       case "given":
-        return sentence.given(placeOf(working, a, words), n);
+        return sentence.given(placeOf(working.state, a, words), n);
       case "dot":
         if (a.stage === "scores") return sentence.scores(word(a.row), word(a.col), n);
         if (a.stage === "out") return sentence.out(word(a.row), n);
-        return sentence.product(placeOf(working, a, words), vector(r.pairs.map(([l]) => say(get(l))), lang), vector(r.pairs.map(([, x]) => say(get(x))), lang), n);
+        return sentence.product(placeOf(working.state, a, words), vector(r.pairs.map(([l]) => say(get(l))), lang), vector(r.pairs.map(([, x]) => say(get(x))), lang), n);
       case "scale":
         if (r.scale === "none") return sentence.none(say(get(r.from)));
         return sentence[r.scale](say(get(r.from)), r.headDim, n);

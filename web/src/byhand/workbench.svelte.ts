@@ -36,7 +36,13 @@ export class Workbench {
   changed = $state.raw<readonly string[]>([]);
   #nudged = { id: "", time: 0 };
 
-  readonly working: Working = $derived.by(() => compute(this.#history.now, { binary: this.digits === "binary" }));
+  #last: Working | null = null;
+  readonly working: Working = $derived.by(
+    () => (this.#last = compute(this.#history.now, { binary: this.digits === "binary", before: this.#last })),
+  );
+  // apart from the state, so that what hangs on these rests when a number changes
+  readonly words = $derived.by(() => this.#history.now.words);
+  readonly heads = $derived.by(() => this.#history.now.heads);
   readonly active: Address | null = $derived(this.pointed ?? this.pinned);
 
   constructor(kind: Kind, query: URLSearchParams) {
@@ -181,9 +187,9 @@ export class Workbench {
     this.query = Math.min(this.query, state.words.length - 1);
     this.head = Math.min(this.head, state.heads - 1);
     const now = this.working;
-    this.changed = [...now.cells].flatMap(([key, { value: n }]) => {
+    this.changed = [...now.cells].flatMap(([key, cell]) => {
       const old = before.cells.get(key);
-      return old !== undefined && toFloat(old.value) === toFloat(n) ? [] : [key];
+      return old !== undefined && (old === cell || toFloat(old.value) === toFloat(cell.value)) ? [] : [key];
     });
   }
 }

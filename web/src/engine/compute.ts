@@ -37,12 +37,20 @@ export function shape(state: State, stage: Stage): readonly [rows: number, cols:
   return PER_HEAD.has(stage) ? [n, n] : [n, WIDTH];
 }
 
-export function addresses(state: State, stage: Stage, head = 0): Address[][] {
+const made = new Map<string, readonly (readonly Address[])[]>(); // a few shapes a stage; the same objects each time
+
+export function addresses(state: State, stage: Stage, head = 0): readonly (readonly Address[])[] {
   const [rows, cols] = shape(state, stage);
-  return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => at(stage, r, c, head)));
+  const name = `${stage} ${head} ${rows} ${cols}`;
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const fresh = Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => at(stage, r, c, head)));
+  made.set(name, fresh);
+  return fresh;
 }
 
-export function compute(state: State, options: { binary?: boolean } = {}): Working {
+/** `before`: an earlier working; a cell that is as it was there is the same object, so that what hangs on it rests. */
+export function compute(state: State, options: { binary?: boolean; before?: Working | null } = {}): Working {
   const binary = options.binary ?? false;
   const plain = run(state, binary, state.subtractMax);
   const forced = !state.subtractMax && needsShift(plain, state);
@@ -51,7 +59,7 @@ export function compute(state: State, options: { binary?: boolean } = {}): Worki
     binary,
     shifted: state.subtractMax || forced,
     forced,
-    cells: forced ? run(state, binary, true) : plain,
+    cells: kept(forced ? run(state, binary, true) : plain, options.before?.cells),
   };
 }
 
@@ -68,6 +76,19 @@ export function value(working: Working, a: Address): Num {
 /** The numbers of a stage (of one head) as float64. */
 export function floats(working: Working, stage: Stage, head = 0): number[][] {
   return addresses(working.state, stage, head).map((row) => row.map((a) => toFloat(value(working, a))));
+}
+
+function kept(cells: Map<string, Cell>, before: ReadonlyMap<string, Cell> | undefined): Map<string, Cell> {
+  for (const [key, old] of before ?? []) {
+    const cell = cells.get(key);
+    if (cell !== undefined && alike(cell.value, old.value) && alike(cell.computed, old.computed)) cells.set(key, old);
+  }
+  return cells;
+}
+
+function alike(a: Num | null, b: Num | null): boolean {
+  if (a === null || b === null) return a === b;
+  return isExact(a) && isExact(b) ? a.eq(b) : Object.is(a, b);
 }
 
 function run(state: State, binary: boolean, shift: boolean): Map<string, Cell> {

@@ -1,6 +1,6 @@
 // How each number follows from numbers left of it. Computing, hairlines and explanations all read this one table.
 import { at, type Address, type Stage } from "./address.ts";
-import { headDim, WIDTH, type Scale, type State } from "./state.ts";
+import { headDim, MOST, WIDTH, type Scale, type State } from "./state.ts";
 
 export type Pair = readonly [Address, Address];
 
@@ -15,7 +15,8 @@ export type Recipe =
   | { kind: "copy"; from: Address }
   | { kind: "add"; terms: Pair };
 
-const span = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+const SPANS = Array.from({ length: MOST + 1 }, (_, n) => Array.from({ length: n }, (_, i) => i)); // made once: asked for by every cell
+const span = (n: number): readonly number[] => SPANS[n] ?? Array.from({ length: n }, (_, i) => i);
 
 export function recipe(state: State, cell: Address): Recipe {
   const { stage, head, row, col } = cell;

@@ -35,7 +35,7 @@ export const DEFAULTS: MapAddress = {
   variant: "recorded",
   value: "prob",
   reduce: "max",
-  transfer: "linear",
+  transfer: "log", // a head spreads over powers of ten: linear, most maps are one dark square
   colour: "viridis",
   range: "unit",
   query: null,
@@ -59,7 +59,7 @@ export function parseAddress(query: URLSearchParams): MapAddress {
     variant: one("mask", ["recorded", "causal", "unmasked"], "recorded"),
     value: one("value", ["prob", "value_norm"], "prob"),
     reduce: one("reduce", ["max", "mean", "share"], "max"),
-    transfer: one("scale", ["linear", "log"], "linear"),
+    transfer: one("scale", ["linear", "log"], "log"),
     colour: one("colour", SCALES, "viridis"),
     range: one("range", ["unit", "max"], "unit"),
     query: whole("q"),

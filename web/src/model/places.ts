@@ -14,3 +14,9 @@ export const PLACES: readonly Place[] = [
   { what: "previous", layer: 16, head: 0, query: 30 },
   { what: "repeated", layer: 8, head: 1, query: 55 },
 ];
+
+/** Where the shipped recording opens when nothing is asked for: a head with something to see, rather than the first. */
+export const FIRST = "?layer=13&head=8";
+
+/** What a recording made of arrays alone has for its model. */
+export const OWN_ARRAYS = "own arrays";

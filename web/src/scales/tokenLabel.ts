@@ -20,7 +20,7 @@ const CONTROLS =
 // white space, control, format (zero-width, bidi), surrogate, private and unassigned code points
 const UNSEEN = /[\p{Z}\p{C}]/u;
 const COMBINING = /^\p{M}/u;
-const BEFORE_WORD = /^ [^\p{Z}\p{C}]/u; // most tokenizers keep the space with the word that follows
+export const BEFORE_WORD = /^ [^\p{Z}\p{C}]/u; // most tokenizers keep the space with the word that follows
 
 /** The parts of a token's label, at most `longest` characters before an ellipsis. */
 export function parts(token: string, longest = Infinity): Part[] {

@@ -2,8 +2,8 @@
 
 export type Transfer = "linear" | "log";
 
-/** On a logarithmic scale everything below this part of the largest value has the least colour. */
-export const LOG_FLOOR = 1e-5;
+/** A logarithmic scale spans so many powers of ten below the largest value; what is smaller has the least colour. */
+export const LOG_DECADES = 4;
 
 export interface Range {
   transfer: Transfer;
@@ -13,7 +13,7 @@ export interface Range {
 
 export function range(transfer: Transfer, high: number): Range {
   const top = high > 0 && Number.isFinite(high) ? high : 1;
-  return { transfer, low: transfer === "log" ? top * LOG_FLOOR : 0, high: top };
+  return { transfer, low: transfer === "log" ? top * 10 ** -LOG_DECADES : 0, high: top };
 }
 
 export function place(value: number, { transfer, low, high }: Range): number {
@@ -28,6 +28,6 @@ export function place(value: number, { transfer, low, high }: Range): number {
 export function ticks({ transfer, low, high }: Range): { value: number; at: number }[] {
   if (transfer === "linear") return [0, 0.5, 1].map((at) => ({ value: at * high, at }));
   const whole: Range = { transfer, low, high };
-  const decades = Array.from({ length: 6 }, (_, i) => high * 10 ** (i - 5));
+  const decades = Array.from({ length: LOG_DECADES + 1 }, (_, i) => high * 10 ** (i - LOG_DECADES));
   return decades.map((value) => ({ value, at: place(value, whole) }));
 }

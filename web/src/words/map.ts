@@ -50,6 +50,7 @@ const en = {
   // the legend
   legendDark: "dark = less, light = more",
   legendInk: "light = less, dark = more",
+  logIs: "logarithmic: a step of the scale is ten times more",
   hidden: "hidden by the mask",
   nan: "not a number",
   pixelIs: (reduce: Reduce, side: number) =>
@@ -77,10 +78,10 @@ const en = {
   pointedHidden: "hidden by the mask",
   computing: "computing…",
   announceLock: {
-    none: "nothing is locked",
-    row: (token: string) => `row ${token} is locked`,
-    column: (token: string) => `column ${token} is locked`,
-    cell: (query: string, key: string) => `cell ${query}, ${key} is locked`,
+    none: "nothing is chosen",
+    row: (token: string) => `row ${token} is chosen`,
+    column: (token: string) => `column ${token} is chosen`,
+    cell: (query: string, key: string) => `cell ${query}, ${key} is chosen`,
   },
 
   // text
@@ -104,13 +105,6 @@ const en = {
   quote: (token: string) => `“${token}”`,
   and: "and",
   said: {
-    nothing: (word: string) => `${word} may see nothing: all its probabilities are 0.`,
-    unknown: (word: string) => `${word}: some numbers of the row are not finite, so there is no honest summary.`,
-    only: (word: string, key: string) => `${word} sees only ${key}; all of its attention goes there.`,
-    equally: (word: string, many: number) => `${word} looks at all ${grouped(many, "en")} visible words equally.`,
-    mainly: (word: string, keys: string) => `${word} looks mainly at ${keys}.`,
-    spread: (word: string, key: string, part: string) =>
-      `${word} spreads its attention; the most, ${part}, goes to ${key}.`,
     column: (word: string, part: string) => `${word} gets ${part} on average from those that may see it.`,
     unseen: (word: string) => `${word} may be seen by no query.`,
   },
@@ -145,7 +139,9 @@ const en = {
     forbidden: "This page may no longer ask the server. Open the address that pozor printed in its terminal.",
     changed: "The recording has changed on disk since it was opened.",
     missing: "There is no such recording here. Perhaps pozor was started in another folder.",
-    unknown: (status: number) => `The server answered ${status} and gave no reason.`,
+    refused: "The server refused what the page asked for:",
+    broken: "The server could not answer:",
+    silent: (status: number) => `The server answered ${status} and gave no reason.`,
     draw: "This page could not read a tile of the map.",
   },
   reopen: "open it again",
@@ -153,16 +149,16 @@ const en = {
   back: "to the start",
   linkOutside: (what: string, asked: number, used: number) =>
     `The link asks for ${what} ${asked}, which is not in this recording; ${what} ${used} is shown.`,
-  linkCell: "The link points at a token that is not in this text, so nothing is locked.",
+  linkCell: "The link points at a token that is not in this text, so nothing is chosen.",
 
   helpTitle: "Keys",
   helpClose: "close",
   helpKeys: [
-    ["← ↑ → ↓", "move the crosshair, or what is locked"],
+    ["← ↑ → ↓", "move the crosshair, or what is chosen"],
     ["Shift + arrows", "move the map"],
-    ["Enter", "lock the cell under the crosshair: its working"],
-    ["R · K", "lock its row · its column"],
-    ["Esc", "unlock"],
+    ["Enter", "choose the cell under the crosshair: its working"],
+    ["R · K", "choose its row · its column"],
+    ["Esc", "let go"],
     ["+ · − · 0", "closer · farther · whole map"],
     ["[ · ]", "previous · next layer"],
     [", · .", "previous · next head"],
@@ -214,6 +210,7 @@ const cs: typeof en = {
 
   legendDark: "tmavá = méně, světlá = více",
   legendInk: "světlá = méně, tmavá = více",
+  logIs: "logaritmicky: o dílek dál je desetkrát víc",
   hidden: "zakryto maskou",
   nan: "není číslo",
   pixelIs: (reduce, side) =>
@@ -223,7 +220,7 @@ const cs: typeof en = {
       share: `jeden bod = podíl řádku, který připadá na ${side} × ${side} políček`,
     })[reduce],
   squareIs: "jeden čtvereček = jedno políčko",
-  preview: "hrubý obraz, jemný se počítá",
+  preview: "zatím zhruba, přesný obraz se počítá",
 
   mapLabel: (queries, keys) =>
     `Mapa pozornosti, ${count(queries, "cs", ["dotaz", "dotazy", "dotazů"])} shora dolů, ${count(keys, "cs", ["klíč", "klíče", "klíčů"])} zleva doprava. Šipky posouvají, Enter otevře políčko, R řádek, K sloupec, otazník vypíše všechny klávesy.`,
@@ -240,10 +237,10 @@ const cs: typeof en = {
   pointedHidden: "zakryto maskou",
   computing: "počítám…",
   announceLock: {
-    none: "nic není uzamčeno",
-    row: (token) => `uzamčen řádek ${token}`,
-    column: (token) => `uzamčen sloupec ${token}`,
-    cell: (query, key) => `uzamčeno políčko ${query}, ${key}`,
+    none: "nic není vybráno",
+    row: (token) => `vybrán řádek ${token}`,
+    column: (token) => `vybrán sloupec ${token}`,
+    cell: (query, key) => `vybráno políčko ${query}, ${key}`,
   },
 
   text: "text",
@@ -265,12 +262,6 @@ const cs: typeof en = {
   quote: (token) => `„${token}“`,
   and: "a",
   said: {
-    nothing: (word) => `${word} nesmí vidět nic: všechny pravděpodobnosti jsou 0.`,
-    unknown: (word) => `${word}: některá čísla řádku nejsou konečná, poctivé shrnutí proto není.`,
-    only: (word, key) => `${word} vidí jenom ${key}; tam jde všechna pozornost.`,
-    equally: (word, many) => `${word} se dívá na všechna viditelná slova (${grouped(many, "cs")}) stejně.`,
-    mainly: (word, keys) => `${word} se dívá hlavně na ${keys}.`,
-    spread: (word, key, part) => `${word} dělí pozornost široce; nejvíc, ${part}, připadá na ${key}.`,
     column: (word, part) => `${word} dostává v průměru ${part} od slov, která sem smějí vidět.`,
     unseen: (word) => `${word} nesmí vidět žádný dotaz.`,
   },
@@ -281,10 +272,10 @@ const cs: typeof en = {
   hiddenCount: (many) => `Maska zakrývá ${count(many, "cs", ["klíč", "klíče", "klíčů"])}.`,
   entropyOf: (nats, words) => `Entropie ${nats} natu, jako by se pozornost dělila rovným dílem mezi ${words} slova.`,
   digits: "desetinná místa",
-  exactIs: "float64, z uložených q a k",
-  tileIs: "float32, to, co ukazuje mapa",
+  exactIs: "ve float64, z uložených q a k",
+  tileIs: "ve float32, jak to ukazuje mapa",
   differenceIs: "liší se o",
-  cellHidden: "Maska tento klíč před dotazem skrývá, pravděpodobnost je proto přesně 0.",
+  cellHidden: "Maska tento klíč před dotazem zakrývá, a tak je pravděpodobnost přesně 0.",
   notFinite: "není konečné číslo",
 
   about: "tato vrstva",
@@ -295,15 +286,17 @@ const cs: typeof en = {
   aboutModel: "model",
   fidelity: "proti modelu",
   fidelityIs: (error) => `liší se o ${error} (relativně)`,
-  fidelityNone: "neporovnáno: k dispozici byla jen pole čísel",
+  fidelityNone: "neporovnáno: záznam vznikl jen z polí čísel",
   noNorm: "‖hodnota‖ v tomto záznamu není, proto jsou vidět jen pravděpodobnosti.",
 
   trouble: {
-    offline: "Server pozor neodpovídá. Spusťte ho znovu v jeho terminálu a stránku načtěte znovu.",
+    offline: "Pozor v terminálu neodpovídá. Spusťte ho znovu a stránku načtěte znovu.",
     forbidden: "Tato stránka už se serveru ptát nesmí. Otevřete adresu, kterou pozor vypsal v terminálu.",
     changed: "Záznam se od otevření na disku změnil.",
     missing: "Takový záznam tu není. Možná byl pozor spuštěn v jiné složce.",
-    unknown: (status) => `Server odpověděl ${status} a důvod neuvedl.`,
+    refused: "Server odmítl, oč stránka žádala:",
+    broken: "Server nedokázal odpovědět:",
+    silent: (status) => `Server odpověděl ${status} a důvod neuvedl.`,
     draw: "Jednu dlaždici mapy se nepodařilo přečíst.",
   },
   reopen: "otevřít znovu",
@@ -311,16 +304,16 @@ const cs: typeof en = {
   back: "na začátek",
   linkOutside: (what, asked, used) =>
     `Odkaz vede na místo, které v záznamu není (${what} ${asked}); zobrazeno je: ${what} ${used}.`,
-  linkCell: "Odkaz ukazuje na token, který v tomto textu není, proto není nic uzamčeno.",
+  linkCell: "Odkaz ukazuje na token, který v tomto textu není, a tak není nic vybráno.",
 
   helpTitle: "Klávesy",
   helpClose: "zavřít",
   helpKeys: [
-    ["← ↑ → ↓", "posunout nitkový kříž, nebo to, co je uzamčeno"],
+    ["← ↑ → ↓", "posunout kříž, nebo to, co je vybráno"],
     ["Shift + šipky", "posunout mapu"],
-    ["Enter", "uzamknout políčko pod křížem: jeho výpočet"],
-    ["R · K", "uzamknout jeho řádek · jeho sloupec"],
-    ["Esc", "odemknout"],
+    ["Enter", "vybrat políčko pod křížem: jeho výpočet"],
+    ["R · K", "vybrat jeho řádek · jeho sloupec"],
+    ["Esc", "zrušit výběr"],
     ["+ · − · 0", "blíž · dál · celá mapa"],
     ["[ · ]", "předchozí · další vrstva"],
     [", · .", "předchozí · další hlava"],

@@ -22,6 +22,15 @@ export function percent(part: number, lang: Language): string {
   return `${decimal(part * 100, 1, lang)}\u00a0%`;
 }
 
+/** A share in a sentence: 33 %, with `digits` decimals; a small one is not 0 and a large one is not all. */
+export function share(part: number, lang: Language, digits = 0): string {
+  const least = 10 ** -digits;
+  if (part > 0 && part * 100 < least / 2) return `<\u00a0${decimal(digits === 0 ? 1 : least, digits, lang)}\u00a0%`;
+  const text = decimal(part * 100, digits, lang);
+  if (part < 1 && text === decimal(100, digits, lang)) return `>\u00a0${decimal(100 - least, digits, lang)}\u00a0%`;
+  return `${text}\u00a0%`;
+}
+
 /** A percentage with three significant digits: 61.3 %, 0.0548 %. */
 export function fine(part: number, lang: Language): string {
   const hundred = part * 100;
