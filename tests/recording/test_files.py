@@ -438,6 +438,17 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, monkeypatch: pytest
         pozor.open("x" * 5000)
 
 
+def test_a_folder_that_is_no_recording_is_not_walked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def walk(*_: Any) -> None:
+        raise AssertionError("walked")
+
+    monkeypatch.setattr(os, "walk", walk)
+    with pytest.raises(RecordingError, match=r"is not a recording: it holds no recording\.json"):
+        pozor.open(tmp_path)
+
+
 def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     rec = made(tmp_path / "a.pozor")
     text = rec.path / "item-000" / "text.txt"

@@ -1,6 +1,7 @@
 """Which recordings there are, broken ones among them, and what happens when one changes while it is open."""
 
 import json
+import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -36,6 +37,19 @@ def test_a_folder_without_recordings_or_without_itself(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert Library(tmp_path / "empty", tmp_path).cards() == []
     assert Library(tmp_path / "missing", tmp_path).cards() == []
+
+
+def test_a_folder_that_is_no_recording_is_not_walked_through(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody opens "/" or a home folder: the answer must not wait for a walk through it."""
+
+    def walk(*_: Any) -> None:
+        raise AssertionError("walked")
+
+    monkeypatch.setattr(os, "walk", walk)
+    with pytest.raises(RecordingError, match=r"is not a recording: it holds no recording\.json"):
+        Library(folder, tmp_path).open("..")
 
 
 def test_the_shipped_recording_is_whole_and_listed_last(folder: Path) -> None:

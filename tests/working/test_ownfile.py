@@ -49,6 +49,12 @@ def test_json_is_exact(tmp_path):
     assert scores.scaled.tolist() == [Decimal("0.03"), Decimal("0.063")]
 
 
+def test_a_byte_order_mark_is_no_matter(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(Q), encoding="utf-8-sig")  # as some editors on Windows save
+    assert ownfile.read(path).arrays["q"].tolist() == [[Decimal(1), Decimal("0.5")]]
+
+
 def test_numbers_too_long_for_exact_decimals_are_worked_out_in_float64(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"q": [[1e-200]], "k": [[1e200], [2e200]], "scale": 1}', encoding="utf-8")

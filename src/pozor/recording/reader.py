@@ -53,7 +53,7 @@ def open(path: str | os.PathLike[str]) -> "Recording":
 
 
 def _opened(folder: Path) -> "Recording":
-    if folder.is_file():
+    if folder.exists() and not folder.is_dir():
         raise RecordingError(
             f"{folder} is a file; a recording of pozor is a folder NAME{SUFFIX}. The file was not read."
         )
@@ -61,7 +61,8 @@ def _opened(folder: Path) -> "Recording":
         raise RecordingError(f"{folder} is not there. Give the folder of a recording, NAME{SUFFIX}.")
     if folder.name.endswith(SUFFIX + ".part"):
         raise RecordingError(f"{folder} is a recording that was never finished. Record it again.")
-    _stays_inside(folder)
+    if os.path.lexists(folder / documents.FILE):  # else it may be any folder, and a large one
+        _stays_inside(folder)
     document = documents.read(folder)
     _files_fit(folder, document)
     return Recording(folder, document)

@@ -181,6 +181,8 @@ def stamps(path: Path) -> dict[str, tuple[int, int]]:
     """Every file of a recording (the cache in base/ left out) and what tells one state of it from another."""
     if not path.is_dir():
         return {"": _stamp(path)}
+    if not os.path.lexists(path / "recording.json"):  # any folder, "/" even: not to be walked through
+        return {"recording.json": _stamp(path / "recording.json")}
     found = {}
     for folder, below, names in os.walk(path):
         below[:] = [name for name in below if name != "base"]

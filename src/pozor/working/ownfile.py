@@ -69,7 +69,7 @@ def _json(path: Path) -> dict[str, Any]:
         return Decimal(name.replace("Infinity", "inf"))
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         held = json.loads(text, parse_float=Decimal, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise OptionError(f"{path.name} must be JSON in UTF-8; {_short(error)}.") from None
