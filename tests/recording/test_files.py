@@ -143,6 +143,39 @@ def test_an_error_on_the_way_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_rename_that_fails_gives_the_old_recording_its_name_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.pozor"
+    before = made(path).arrays(0)["q"].copy()
+    real = Path.rename
+
+    def refused(source: Path, target: Path) -> Path:
+        if source.suffix == ".part":
+            raise PermissionError(13, "Permission denied", str(target))
+        return real(source, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(PermissionError):
+        made(path, overwrite=True)
+    assert np.array_equal(pozor.open(path).arrays(0)["q"], before)
+    assert not list(tmp_path.glob("*.old"))
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 99), (3, 2), (-1, 2), (-5, -5)])
+def test_tokens_that_stand_outside_their_text(tmp_path: Path, start: int, stop: int) -> None:
+    from dataclasses import replace
+
+    from pozor.recording import tokens
+
+    places = np.full(6, -1)
+    starts, stops = places.copy(), places.copy()
+    starts[2], stops[2] = start, stop
+    wrong = replace(tokens.plain(6, text="pivo"), starts=starts, stops=stops)
+    with pytest.raises(RecordingError, match="holds tokens that do not fit its text"):
+        _ = made(tmp_path / "a.pozor", tokens=wrong).items
+
+
 def test_pozor_replaces_only_recordings(tmp_path: Path) -> None:
     (tmp_path / "a.pozor").mkdir()
     (tmp_path / "a.pozor" / "diary.txt").write_text("mine")
