@@ -14,7 +14,11 @@ from urllib.parse import parse_qs
 import numpy as np
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pozor.recording import Recording
+import pozor
+from pozor.recording import Recording, writer
+from pozor.recording.document import Layer, Rows
+from pozor.recording.mask_form import MaskForm
+from pozor.recording.tokens import Tokens
 
 SHIPPED = Path(__file__).parents[2] / "src" / "pozor" / "data" / "red-ball.pozor"
 
@@ -54,6 +58,8 @@ def record_all(folder: Path) -> dict[str, Path]:
         "strange": folder / "strange.pozor",
         "broken": folder / "broken.pozor",
         "peak": folder / "peak.pozor",
+        "two": folder / "two.pozor",
+        "damaged": folder / "damaged.pozor",
     }
     Recording.from_arrays(made["strange"], q, k, v, tokens=STRANGE)
     q, k, v = rng.normal(size=(3, 1, 5, 4)).astype(np.float32)
@@ -63,7 +69,37 @@ def record_all(folder: Path) -> dict[str, Path]:
     k = np.zeros((1, 600, 2), np.float32)
     q[0, 517, 0], k[0, 301, 0] = 60, 60  # row 517 looks at key 301 alone; all others are uniform
     Recording.from_arrays(made["peak"], q, k, np.ones((1, 600, 2), np.float32))
+    two_items(made["two"], rng)
+    made["damaged"].mkdir()
+    (made["damaged"] / "recording.json").write_text('{"format"', encoding="utf-8")
     return made
+
+
+TEXTS = {
+    "beer.txt": ["Beer", " is", " gone"],
+    "dog.txt": ["A", " dog", " slept", ",", " the", " dog", " woke"],
+}
+
+
+def two_items(path: Path, rng: np.random.Generator) -> None:
+    """An encoder of two heads on two texts of different lengths, the tokens at their places in the text."""
+    rows, held = [], []
+    with writer.write(path) as writing:
+        items = []
+        for name, words in TEXTS.items():
+            stops = np.cumsum([len(word) for word in words])
+            ids = np.arange(len(words))
+            starts = stops - [len(word) for word in words]
+            special = np.zeros(len(words), bool)
+            items.append(Tokens(name, "".join(words), ids, starts, stops, special, tuple(words)))
+            q, k, v = rng.normal(size=(3, 2, len(words), 4)).astype(np.float32)
+            lse = pozor.observe(q, k, v).lse
+            held.append({"q": q, "k": k, "v": v, "lse": np.asarray(lse, np.float32)})
+            rows.append(Rows(len(words), len(words), MaskForm()))
+        writing.items(items)
+        layer = Layer(0, "self", (0, 1), (0, 1), 4, 4, 0.5, None, None, False, False, 0, tuple(rows))
+        writing.layer(layer, held, {})
+        writing.finish(model="two heads", dtype="float32")
 
 
 @dataclass(frozen=True)
@@ -157,7 +193,9 @@ def go(page: Page, name: str, query: str = "") -> None:
 
 def drawn(page: Page) -> None:
     """Wait until the finest tiles are on the screen."""
-    expect(page.locator(".host")).to_have_attribute("data-drawn", re.compile(r"\|fine\|[1-9]"), timeout=20_000)
+    expect(page.locator(".host")).to_have_attribute(
+        "data-drawn", re.compile(r"\|fine\|[1-9]"), timeout=20_000
+    )
     next_picture(page)
 
 

@@ -245,6 +245,7 @@ def test_a_word_that_looks_like_html_is_text(on_paper: Page) -> None:
     rows = page.locator('figure[data-stage="scores"] tbody th')
     assert rows.all_text_contents() == words
     assert page.locator("main b").count() == 0
+    page.wait_for_function("location.hash.includes('%D7%A9')")  # the Hebrew letter
     page.reload()  # and through the address
     assert rows.all_text_contents() == words
 

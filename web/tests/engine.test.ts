@@ -162,9 +162,9 @@ describe("numbers", () => {
     expect(show(-Infinity, 3, "cs")).toBe("−∞");
     expect(show(Math.exp(30), 2, "en")).toBe("1.07·10¹³");
     expect([0.004, 0.3333, 0.9996, 1].map((p) => percent(p, "cs"))).toEqual([
-      "< 1\u00a0%",
+      "<\u00a01\u00a0%",
       "33\u00a0%",
-      "> 99\u00a0%",
+      ">\u00a099\u00a0%",
       "100\u00a0%",
     ]);
     expect(list(["0,309", "0,297"], "cs")).toBe("0,309; 0,297");

@@ -13,8 +13,8 @@ describe("transfer", () => {
   it("takes equal steps for equal ratios when logarithmic", () => {
     const log = range("log", 1);
     expect(place(1, log)).toBe(1);
-    expect(place(0.1, log)).toBeCloseTo(0.75, 12); // one of four decades below 1
-    expect(place(1e-4, log)).toBeCloseTo(0, 12);
+    expect(place(0.1, log)).toBeCloseTo(2 / 3, 12); // one of three decades below 1
+    expect(place(1e-3, log)).toBeCloseTo(0, 12);
     expect(place(1e-7, log)).toBe(0);
     expect(place(0, log)).toBe(0);
   });

@@ -120,11 +120,11 @@ function local(text: string, lang: Lang): string {
 export function percent(n: Num, lang: Lang, decimals = 0): string {
   const part = new Big(toFloat(n)).times(100);
   if (part.gt(0) && part.lt(decimals === 0 ? 0.5 : 0.05)) {
-    return local(decimals === 0 ? "< 1\u00a0%" : "< 0.1\u00a0%", lang);
+    return local(decimals === 0 ? "<\u00a01\u00a0%" : "<\u00a00.1\u00a0%", lang);
   }
   const text = part.toFixed(decimals, Big.roundHalfUp);
   // 99.96 % is not all of it
-  if (part.lt(100) && Number(text) === 100) return local(decimals === 0 ? "> 99\u00a0%" : "> 99.9\u00a0%", lang);
+  if (part.lt(100) && Number(text) === 100) return local(decimals === 0 ? ">\u00a099\u00a0%" : ">\u00a099.9\u00a0%", lang);
   return `${local(text, lang)}\u00a0%`;
 }
 

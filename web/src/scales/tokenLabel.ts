@@ -54,10 +54,15 @@ export function label(token: string, longest = Infinity): string {
     .join("");
 }
 
+/** The label without the space before a word. */
+export function word(token: string, longest = Infinity): string {
+  const seen = parts(token, longest).filter(({ kind }) => kind !== "space");
+  return seen.map(({ text }) => text).join("");
+}
+
 /** A token as a sentence names it: without the space before a word, isolated from the direction of the sentence. */
 export function spoken(token: string, longest = 24): string {
-  const word = parts(token, longest).filter(({ kind }) => kind !== "space");
-  return `\u2068${word.map(({ text }) => text).join("")}\u2069`;
+  return `\u2068${word(token, longest)}\u2069`;
 }
 
 /** At most `most` characters of a text, with an ellipsis where some are left out. */

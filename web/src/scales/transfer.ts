@@ -3,7 +3,7 @@
 export type Transfer = "linear" | "log";
 
 /** A logarithmic scale spans so many powers of ten below the largest value; what is smaller has the least colour. */
-export const LOG_DECADES = 4;
+export const LOG_DECADES = 3;
 
 export interface Range {
   transfer: Transfer;

@@ -50,7 +50,7 @@ const en = {
   // the legend
   legendDark: "dark = less, light = more",
   legendInk: "light = less, dark = more",
-  logIs: "logarithmic: a step of the scale is ten times more",
+  logIs: "each step is ten times more",
   hidden: "hidden by the mask",
   nan: "not a number",
   pixelIs: (reduce: Reduce, side: number) =>
@@ -72,7 +72,7 @@ const en = {
   received: "received",
   receivedIs: "How much attention a word gets, on average, from those that may see it.",
   rowLabel: (index: number, token: string) => `row ${index} ${token}: where it looks`,
-  columnLabel: (index: number, token: string) => `column ${index} ${token}: who looks at it`,
+  columnLabel: (index: number, token: string) => `column ${token} ${index}: who looks at it`,
   nothingPointed: "Point at a cell to read its value.",
   pointedBlock: (rows: string, columns: string) => `rows ${rows}, columns ${columns}`,
   pointedHidden: "hidden by the mask",
@@ -210,7 +210,7 @@ const cs: typeof en = {
 
   legendDark: "tmavá = méně, světlá = více",
   legendInk: "světlá = méně, tmavá = více",
-  logIs: "logaritmicky: o dílek dál je desetkrát víc",
+  logIs: "každý dílek je desetkrát víc",
   hidden: "zakryto maskou",
   nan: "není číslo",
   pixelIs: (reduce, side) =>
@@ -231,7 +231,7 @@ const cs: typeof en = {
   received: "přijato",
   receivedIs: "Kolik pozornosti slovo dostává, v průměru od těch, která ho smějí vidět.",
   rowLabel: (index, token) => `řádek ${index} ${token}: kam se dívá`,
-  columnLabel: (index, token) => `sloupec ${index} ${token}: kdo se na něj dívá`,
+  columnLabel: (index, token) => `sloupec ${token} ${index}: kdo se na něj dívá`,
   nothingPointed: "Ukažte na políčko a přečtete jeho hodnotu.",
   pointedBlock: (rows, columns) => `řádky ${rows}, sloupce ${columns}`,
   pointedHidden: "zakryto maskou",

@@ -18,7 +18,7 @@ const en = {
 const cs: typeof en = {
   nothing: (who) => say(who, "nesmí vidět nic"),
   unknown: (who) => `${who === "" ? "" : `${who}: `}některá čísla řádku nejsou konečná, poctivé shrnutí proto není`,
-  only: (who, key) => say(who, `vidí jen ${key}`),
+  only: (who, key) => say(who, key === cs.itself ? `vidí jen ${key}` : `vidí jen: ${key}`),
   itself: "sebe",
   equally: (who, many, each) => (who === "" ? `dívá se na všechna stejně (${many} × ${each})` : `${who} se dívá na všechna stejně (${many} × ${each})`),
   mainly: (who, keys) => (who === "" ? `dívá se hlavně na: ${keys}` : `${who} se dívá hlavně na: ${keys}`),
