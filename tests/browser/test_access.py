@@ -68,8 +68,8 @@ def test_a_listener_is_told_what_is_there(chromium: Browser, app: App) -> None:
     with opened(chromium, app) as page:
         go(page, "red-ball", "layer=13&head=8")
         expect(page.get_by_role("application")).to_have_accessible_name(
-            "Attention map, 64 queries down, 64 keys across. Arrows move, Enter opens a cell, R a row, K a column, "
-            "question mark lists all keys."
+            "Attention map, 64 queries down, 64 keys across. Arrows move, Enter opens a cell, R a row, "
+            "K a column, question mark lists all keys."
         )
         expect(page.get_by_role("button", name="as recorded", pressed=True)).to_be_visible()
         expect(page.get_by_role("combobox", name="scale")).to_have_value("log")

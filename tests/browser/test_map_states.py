@@ -1,4 +1,4 @@
-"""States of the map page that are easily missed: several texts, a slow machine, a refused question, both languages."""
+"""States of the map page that are easily missed: several texts, a slow machine, a refusal, both languages."""
 
 import re
 
