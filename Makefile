@@ -13,7 +13,9 @@ STATIC := src/pozor/viewer/static
 WEB_SOURCES := $(shell find web/src web/public web/*.html web/*.ts web/*.json -type f 2>/dev/null)
 SAY := @printf '\n== %s\n'
 
-.PHONY: run test web wheel lint types unit format clean help
+NATIVE := cmake -DPOZOR_PYTHON=OFF -S native
+
+.PHONY: native-sanitize test-aarch64 run test web wheel lint types unit format clean help
 
 help:
 	@echo "make run    set up and open the app (no torch needed)"
@@ -80,3 +82,15 @@ wheel: $(BIN)/.test-ready $(STATIC)/index.html
 
 clean:
 	rm -rf $(VENV) web/node_modules $(STATIC) dist build .pytest_cache .hypothesis .ruff_cache
+
+# ---- the kernel without Python (needs CMake and a compiler; not part of make test) -----------------------
+
+native-sanitize:
+	$(SAY) "the kernel under AddressSanitizer and UBSan"
+	@$(NATIVE) -B build/sanitize -DPOZOR_SANITIZE=ON && cmake --build build/sanitize --target check && build/sanitize/check
+
+test-aarch64:
+	$(SAY) "the portable kernel on aarch64 (needs g++-aarch64-linux-gnu and qemu-user)"
+	@$(NATIVE) -B build/aarch64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+	  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static && \
+	  cmake --build build/aarch64 --target check && qemu-aarch64 build/aarch64/check

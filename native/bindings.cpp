@@ -1,0 +1,155 @@
+// The only file that knows Python: buffers in, one call of the kernel with the lock released.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "kernel/pool.hpp"
+#include "kernel/problem.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using pozor::Dtype;
+using pozor::Problem;
+using pozor::View;
+
+constexpr double kAlone = 4e6;  // multiplications that one thread does before another has woken up
+
+// A Python buffer, held while the kernel reads or writes it.
+class Held {
+  public:
+    Held(nb::handle object, bool writable) {
+        if (object.is_none()) return;
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
+            throw nb::python_error();
+        held_ = true;
+    }
+    ~Held() {
+        if (held_) PyBuffer_Release(&buffer_);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+    void* data() const { return held_ ? buffer_.buf : nullptr; }
+    explicit operator bool() const { return held_; }
+    int64_t shape(int axis) const { return held_ ? buffer_.shape[axis] : 0; }
+
+    // Four axes; those of length 1 repeat.
+    View view() const {
+        View v;
+        if (!held_) return v;
+        if (buffer_.ndim != 4) throw nb::value_error("a buffer must have 4 axes");
+        v.data = static_cast<const char*>(buffer_.buf);
+        for (int i = 0; i < 4; ++i) v.stride[i] = buffer_.shape[i] == 1 ? 0 : buffer_.strides[i];
+        v.dtype = dtype();
+        return v;
+    }
+    // Rows of numbers: the last axis counts, even when it has one entry.
+    View rows() const {
+        View v = view();
+        if (held_ && buffer_.shape[3] == 1) v.stride[3] = buffer_.itemsize;
+        return v;
+    }
+
+  private:
+    Dtype dtype() const {
+        switch (buffer_.format[0]) {
+            case 'f': return Dtype::f32;
+            case 'd': return Dtype::f64;
+            case 'e': return Dtype::f16;
+            case 'H': return Dtype::bf16;  // bfloat16 exports no buffer: it comes as its bits
+            case '?':
+            case 'i': return Dtype::f32;   // masks and ranges: not read as numbers
+            default: throw nb::type_error("a buffer must hold float64, float32, float16, or bfloat16 as uint16");
+        }
+    }
+    Py_buffer buffer_{};
+    bool held_ = false;
+};
+
+bool interrupted() {
+    nb::gil_scoped_acquire lock;
+    return PyErr_CheckSignals() != 0;
+}
+
+void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle lse, nb::handle q_offset, double scale,
+         double softcap, nb::handle sink, nb::handle bias, nb::handle mask, nb::handle ranges, std::optional<int64_t> left,
+         std::optional<int64_t> right, nb::handle row_max, nb::handle entropy, nb::handle top_probs, nb::handle top_keys,
+         nb::handle distance, int64_t ahead, nb::handle received, int64_t pooled, nb::handle pooled_max,
+         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads) {
+    const Held hq(q, false), hk(k, false), hv(v, false), hout(out, true), hlse(lse, true), hoffset(q_offset, false),
+        hsink(sink, false), hbias(bias, false), hmask(mask, false), hranges(ranges, false), hmax(row_max, true),
+        hentropy(entropy, true), hprobs(top_probs, true), hkeys(top_keys, true), hdistance(distance, true),
+        hreceived(received, true), hpmax(pooled_max, true), hpmean(pooled_mean, true), hpshare(pooled_share, true);
+    Problem p;
+    p.q = hq.rows();
+    p.k = hk.rows();
+    p.v = hv.rows();
+    p.out = hout.rows();
+    p.batch = hq.shape(0);
+    p.heads = hq.shape(1);
+    p.q_len = hq.shape(2);
+    p.head_dim = hq.shape(3);
+    p.kv_heads = hk.shape(1);
+    p.kv_len = hk.shape(2);
+    p.v_head_dim = hv ? hv.shape(3) : 0;
+    p.lse = hlse.data();
+    p.q_offset = static_cast<const int64_t*>(hoffset.data());
+    p.scale = scale;
+    p.softcap = softcap;
+    p.sink = static_cast<const double*>(hsink.data());
+    p.bias = hbias.view();
+    p.mask = hmask.view();
+    p.ranges = hranges.view();
+    p.num_ranges = hranges ? hranges.shape(3) / 2 : 0;
+    if (left) p.left = *left;
+    if (right) p.right = *right;
+    p.row_max = hmax.data();
+    p.entropy = hentropy.data();
+    p.top_probs = hprobs.data();
+    p.top_keys = static_cast<int64_t*>(hkeys.data());
+    p.top_k = hprobs ? hprobs.shape(3) : 0;
+    p.distance = hdistance.data();
+    p.ahead = ahead;
+    p.behind = hdistance ? hdistance.shape(3) - 1 - ahead : 0;
+    p.received = hreceived.data();
+    p.pooled = pooled;
+    p.pooled_max = hpmax.data();
+    p.pooled_mean = hpmean.data();
+    p.pooled_share = hpshare.data();
+
+    const pozor::Isa* chosen = isa.empty() ? &pozor::default_isa() : pozor::find_isa(isa);
+    if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
+    const double work = static_cast<double>(p.batch * p.heads) * static_cast<double>(p.q_len) *
+                        static_cast<double>(p.kv_len) * static_cast<double>(p.head_dim + p.v_head_dim);
+    bool stopped;
+    {
+        nb::gil_scoped_release free;
+        const pozor::Lease lease(work < kAlone ? 1 : threads, interrupted);
+        chosen->forward(p);
+        stopped = lease.stopped();
+    }
+    if (stopped) throw nb::python_error();
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The native kernel; call it through pozor.attention(backend='native').";
+    m.def("run", &run, "q"_a, "k"_a, "v"_a.none(), "out"_a.none(), "lse"_a, "q_offset"_a, "scale"_a, "softcap"_a = 0.0,
+          "sink"_a = nb::none(), "bias"_a = nb::none(), "mask"_a = nb::none(), "ranges"_a = nb::none(),
+          "left"_a = nb::none(), "right"_a = nb::none(), "row_max"_a = nb::none(), "entropy"_a = nb::none(),
+          "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
+          "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
+          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
+    m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
+    m.def("usable_cores", &pozor::usable_cores);
+}

@@ -1,0 +1,221 @@
+// One call: what is packed once, how the rows are cut into tiles, which thread does what. Nothing here changes a bit of
+// the result except q_len, which decides whether the keys are split and packed, and kv_len, which decides where.
+#pragma once
+#include "finish.hpp"
+#include "received.hpp"
+#include "tile.hpp"
+
+namespace pozor::POZOR_ISA {
+
+constexpr int64_t kDirect = 2;                        // so many read keys and values where they lie
+constexpr int64_t kPackBudget = int64_t{40} << 20;    // bytes packed at once
+constexpr int64_t kChunk = 512;                       // keys of one part of a split
+constexpr int64_t kMostChunks = 64;
+constexpr int64_t kLongRows = 32768;                  // keys from which a row's pooled sums need much memory
+
+template <class P> class Forward {
+    using Real = typename P::Real;
+    const Problem& p;
+    const Sizes<P> size;
+    const Scoring<Real> how;
+    const int64_t group;
+    // heads packed at the moment: kv heads [first_pair, first_pair + pairs) of batch * kv_heads
+    int64_t first_pair = 0, pairs = 0;
+    bool copy_values = false;  // block by block, in each tile
+    Real *packed_keys = nullptr, *packed_values = nullptr;
+    int64_t task_rows = kTileRows, tasks_per_head = 0;
+    int64_t chunk = 0, chunks = 0, row_tiles = 0;
+    Real *part_acc = nullptr, *part_max = nullptr, *part_sum = nullptr;
+
+  public:
+    explicit Forward(const Problem& problem)
+        : p(problem), size(problem), how(problem), group(problem.kv_heads ? problem.heads / problem.kv_heads : 1) {}
+
+    void run() {
+        if (p.batch * p.heads * p.q_len == 0) return;
+        if (p.q_len <= kShort && !p.observes()) short_queries();
+        else long_queries();
+        if (p.received && !cancelled()) Received<P>(p, how).run();
+    }
+
+  private:
+    // Values that do not lie row after row are copied: a long stride makes them fall on the same cache lines; so are
+    // those off the grid of vectors, for every load of one would touch two lines.
+    bool lies(const View& v, int64_t columns) const {
+        return P::pair == 1 && v.stride[3] == static_cast<int64_t>(sizeof(Real)) &&
+               size_of(v.dtype) == static_cast<int64_t>(sizeof(Real)) && columns % lanes<Real> == 0 &&
+               v.stride[2] == columns * static_cast<int64_t>(sizeof(Real)) &&
+               (reinterpret_cast<intptr_t>(v.data) | v.stride[0] | v.stride[1] | v.stride[2]) % kVectorBytes == 0;
+    }
+
+    // Long tiles read keys and values less often; shorter ones keep every thread at work.
+    void cut_rows() {
+        if (p.pooled > kGroup) {
+            task_rows = p.pooled;
+        } else {
+            const int64_t choices[] = {kTileRows, 192, p.pooled > 0 ? 64 : 96, p.pooled > 0 ? 64 : 48};
+            for (const int64_t rows : choices) {
+                task_rows = rows;
+                if (p.pooled > 0 && p.kv_len > kLongRows && rows > 192) continue;
+                if (p.batch * p.heads * ((p.q_len + rows - 1) / rows) >= 6 * threads()) break;
+            }
+        }
+        tasks_per_head = (p.q_len + task_rows - 1) / task_rows;
+    }
+
+    // ---- many queries: tiles of rows, keys packed once for all of them ----
+    void long_queries() {
+        cut_rows();
+        const int64_t keys = size.keys_size(p.kv_len), all = p.batch * p.kv_heads;
+        const bool copy = p.v && !lies(p.v, p.v_head_dim);
+        const int64_t values = copy ? round_up(size.values_size(p.kv_len), 16) : 0;
+        const int64_t each = (keys + values) * static_cast<int64_t>(sizeof(Real));
+        const bool pack = tasks_per_head * group > 1 && each <= kPackBudget;
+        copy_values = copy && !pack;
+        pairs = pack ? most(1, least(all, kPackBudget / most(each, 1))) : all;
+        Shared memory(pack ? pairs * each + 64 : 0);
+        packed_keys = pack ? reinterpret_cast<Real*>(memory.data) : nullptr;
+        packed_values = pack && values ? packed_keys + pairs * keys : nullptr;
+        for (first_pair = 0; first_pair < all && !cancelled(); first_pair += pairs) {
+            pairs = least(pairs, all - first_pair);
+            if (pack)
+                parallel(pairs * blocks(), [](void* self, int64_t i) { static_cast<Forward*>(self)->pack_block(i); },
+                         this);
+            parallel(pairs * group * tasks_per_head,
+                     [](void* self, int64_t i) { static_cast<Forward*>(self)->rows_of_head(i); }, this);
+        }
+    }
+    int64_t blocks() const { return (p.kv_len + kBlock - 1) / kBlock; }
+
+    void pack_block(int64_t i) {
+        const int64_t slot = i / blocks(), pair = first_pair + slot, b = pair / p.kv_heads, h = pair % p.kv_heads;
+        const int64_t first = i % blocks() * kBlock, last = least(first + kBlock, p.kv_len);
+        auto* tail = static_cast<Real*>(scratch(lanes<Real> * (round_up(size.units, lanes<Real>)) * 8));
+        pack_keys<P>(keys_of(slot) + first * size.units, p.k, b, h, first, last, p.head_dim, size.units, tail);
+        if (packed_values)
+            pack_values<P>(values_of(slot) + first / P::pair * size.v_padded, p.v, b, h, first, last, p.v_head_dim,
+                           size.v_padded);
+    }
+    Real* keys_of(int64_t slot) const { return packed_keys ? packed_keys + slot * size.keys_size(p.kv_len) : nullptr; }
+    Real* values_of(int64_t slot) const {
+        return packed_values ? packed_values + slot * round_up(size.values_size(p.kv_len), 16) : nullptr;
+    }
+
+    void rows_of_head(int64_t i) {
+        FlushToZero guard;
+        // the last rows first: under a causal mask they see most
+        const int64_t slot_head = i / tasks_per_head, task = tasks_per_head - 1 - i % tasks_per_head;
+        const int64_t slot = slot_head / group, pair = first_pair + slot;
+        const int64_t b = pair / p.kv_heads, kv_head = pair % p.kv_heads, h = kv_head * group + slot_head % group;
+        Tile<P> tile(p);
+        tile.kv_head = kv_head;
+        tile.sight.b = b;
+        tile.values_lie &= !copy_values;
+        const int64_t end = least((task + 1) * task_rows, p.q_len);
+        if (p.pooled > 0) tile.seen.begin_block_row();
+        for (int64_t first = task * task_rows; first < end; first += kTileRows) {
+            tile.sight.rows = static_cast<int>(least(kTileRows, end - first));
+            for (int r = 0; r < tile.sight.rows; ++r) {
+                tile.sight.head[r] = static_cast<int32_t>(h);
+                tile.sight.query[r] = static_cast<int32_t>(first + r);
+            }
+            const Source<P> from{keys_of(slot), values_of(slot)};
+            tile.run(0, p.kv_len, from);
+            if (cancelled()) return;
+            for (int r = 0; r < tile.sight.rows; ++r) finish(tile, r, b, h, first + r, from, end);
+        }
+    }
+    void finish(Tile<P>& tile, int r, int64_t b, int64_t h, int64_t i, Source<P> from, int64_t end) {
+        if (tile.l[r] != tile.l[r] && (p.row_max || p.top_k || p.distance)) tile.rank_again(r, from);
+        const Ending<Real> ending =
+            finish_row<Real>(p, how, b, h, i, tile.m[r], tile.l[r], tile.acc + r * size.v_padded);
+        if (!tile.seen.active) return;
+        tile.seen.finish_row(r, b, h, i, ending);
+        if (p.pooled > 0 && ((i + 1) % p.pooled == 0 || i + 1 == end)) {
+            tile.seen.finish_block_row(b, h, i / p.pooled);
+            tile.seen.begin_block_row();
+        }
+    }
+
+    // ---- few queries: every kv head's rows together, keys split into chunks fixed by kv_len ----
+    void short_queries() {
+        chunk = most(kChunk, round_up((p.kv_len + kMostChunks - 1) / kMostChunks, kBlock));
+        chunks = most(1, (p.kv_len + chunk - 1) / chunk);
+        const int64_t rows = group * p.q_len, all = p.batch * p.kv_heads;
+        row_tiles = (rows + kTileRows - 1) / kTileRows;
+        const int64_t parts = chunks > 1 ? all * chunks * rows : 0;
+        Shared memory(parts * (size.v_padded + 2) * static_cast<int64_t>(sizeof(Real)) + 64);
+        part_acc = reinterpret_cast<Real*>(memory.data);
+        part_max = part_acc + parts * size.v_padded;
+        part_sum = part_max + parts;
+        parallel(all * row_tiles * chunks,
+                 [](void* self, int64_t i) { static_cast<Forward*>(self)->chunk_of_head(i); }, this);
+        if (chunks > 1 && !cancelled())
+            parallel(all * group, [](void* self, int64_t i) { static_cast<Forward*>(self)->merge_head(i); }, this);
+    }
+
+    void chunk_of_head(int64_t i) {
+        FlushToZero guard;
+        const int64_t c = i % chunks, tile_of = i / chunks % row_tiles, pair = i / chunks / row_tiles;
+        const int64_t b = pair / p.kv_heads, kv_head = pair % p.kv_heads, rows = group * p.q_len;
+        Tile<P> tile(p);
+        tile.kv_head = kv_head;
+        tile.sight.b = b;
+        tile.direct = p.q_len <= kDirect;
+        const int64_t first = tile_of * kTileRows;
+        tile.sight.rows = static_cast<int>(least(kTileRows, rows - first));
+        for (int r = 0; r < tile.sight.rows; ++r) {
+            tile.sight.head[r] = static_cast<int32_t>(kv_head * group + (first + r) / p.q_len);
+            tile.sight.query[r] = static_cast<int32_t>((first + r) % p.q_len);
+        }
+        const Source<P> from{};
+        tile.run(c * chunk, least((c + 1) * chunk, p.kv_len), from);
+        if (cancelled()) return;
+        for (int r = 0; r < tile.sight.rows; ++r) {
+            const Real* acc = tile.acc + r * size.v_padded;
+            if (chunks == 1) {
+                if (tile.l[r] != tile.l[r] && p.row_max) tile.rank_again(r, from);
+                finish_row<Real>(p, how, b, tile.sight.head[r], tile.sight.query[r], tile.m[r], tile.l[r], acc);
+                continue;
+            }
+            const int64_t part = (pair * chunks + c) * rows + first + r;
+            if (tile.l[r] != tile.l[r] && p.row_max) tile.rank_again(r, from);
+            part_max[part] = tile.m[r];
+            part_sum[part] = tile.l[r];
+            std::memcpy(part_acc + part * size.v_padded, acc, static_cast<size_t>(size.v_padded) * sizeof(Real));
+        }
+    }
+
+    void merge_head(int64_t i) {
+        FlushToZero guard;
+        constexpr int W = lanes<Real>;
+        const int64_t pair = i / group, b = pair / p.kv_heads, h = pair % p.kv_heads * group + i % group;
+        const int64_t rows = group * p.q_len;
+        auto* acc = static_cast<Real*>(scratch(size.v_padded * static_cast<int64_t>(sizeof(Real))));
+        for (int64_t n = 0; n < p.q_len; ++n) {
+            const int64_t first = pair * chunks * rows + i % group * p.q_len + n;
+            Real top = -static_cast<Real>(__builtin_inf()), sum = 0;
+            for (int64_t c = 0; c < chunks; ++c) {
+                const Real x = part_max[first + c * rows];
+                top = x > top || x != x ? x : top;
+            }
+            std::memset(acc, 0, static_cast<size_t>(size.v_padded) * sizeof(Real));
+            for (int64_t c = 0; c < chunks; ++c) {
+                const int64_t part = first + c * rows;
+                if (part_sum[part] == 0) continue;  // nothing visible
+                const Real from = part_max[part];
+                const Real drop = from == top         ? 0
+                                  : how.differences ? (from - top) * how.to_bits
+                                                    : from * how.to_bits - top * how.to_bits;
+                const Vec<Real> factor = exp2<Real>(splat<Real>(drop));
+                sum += part_sum[part] * factor[0];
+                const Real* more = part_acc + part * size.v_padded;
+                for (int64_t x = 0; x < size.v_padded; x += W)
+                    store<Real>(acc + x, fma<Real>(load(more + x), factor, load(acc + x)));
+            }
+            finish_row<Real>(p, how, b, h, n, top, sum, acc);
+        }
+    }
+};
+
+}  // namespace pozor::POZOR_ISA

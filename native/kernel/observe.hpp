@@ -1,0 +1,316 @@
+// The observables of a tile, gathered beside the sums of online softmax and finished when a row's lse is known.
+// Sums are relative to the running maximum, like the row sum; what is kept per block of keys notes its maximum.
+#pragma once
+#include "top.hpp"
+
+namespace pozor::POZOR_ISA {
+
+// What a row came to: p = exp(logit - maximum) * weight.
+template <class T> struct Ending {
+    T maximum;      // the largest score
+    double sum;     // of exp(logit - maximum)
+    double weight;  // of one, 0 if nothing is visible
+    bool empty;
+};
+
+constexpr double kLn2 = 0.6931471805599453;
+
+template <class T> struct Observer {
+    static constexpr int W = lanes<T>;
+    static constexpr int kFinest = 16;  // keys of the smallest pooled block
+    static constexpr int kWide = 8;  // parts handled together: those of one block at the coarsest
+    static constexpr int kGroups = static_cast<int>(kBlock / kGroup);
+    static constexpr int kParts = static_cast<int>(kBlock) / kFinest;
+
+    const Problem& p;
+    const Scoring<T>& how;
+    const bool active;
+    int64_t grain, parts_in_group, parts, blocks, bin_room;
+    Top<T> top;
+    T *weighted, *bins, *largest, *sums, *bases, *factors, *whole_max;
+    T* whole_sum;
+    int32_t* whole_cells;
+    uint8_t* cells;
+    int64_t rows_seeing = 0;
+    alignas(64) T here_max[kParts], here_sum[kParts], group_max[kGroups], group_sum[kGroups * W];
+
+    Observer(const Problem& problem, const Scoring<T>& scoring) : p(problem), how(scoring), active(problem.observes()), top(problem.top_k) {
+        grain = p.pooled > 0 && p.pooled < kGroup ? p.pooled : kGroup;
+        parts_in_group = kGroup / grain;
+        blocks = (p.kv_len + kBlock - 1) / kBlock;
+        parts = blocks * kBlock / grain;
+        bin_room = round_up(p.distance ? p.ahead + 1 + p.behind : 0, W);
+    }
+
+    int64_t bytes() const {
+        if (!active) return 0;
+        const int64_t pooled = p.pooled > 0;
+        return kTileRows * (static_cast<int64_t>(sizeof(T)) * (1 + 2 * top.room + bin_room + pooled * (2 * parts + blocks)) +
+                            pooled * parts) +
+               pooled * (parts * (3 * static_cast<int64_t>(sizeof(T)) + 4) + 8 * kBlock) + 64 * 16;
+    }
+    void carve(char* next) {
+        if (!active) return;
+        const int64_t pooled = p.pooled > 0;
+        auto take = [&](auto*& pointer, int64_t n) {
+            pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(next);
+            next += round_up(n * static_cast<int64_t>(sizeof *pointer), 64);
+        };
+        take(weighted, kTileRows);
+        take(top.scores, kTileRows * top.room);
+        take(top.keys, kTileRows * top.room);
+        take(bins, kTileRows * bin_room);
+        take(largest, pooled * kTileRows * parts);
+        take(sums, pooled * kTileRows * parts);
+        take(bases, pooled * kTileRows * blocks);
+        take(cells, pooled * kTileRows * parts);
+        take(factors, pooled * (blocks + W));
+        take(whole_max, pooled * (parts + W));
+        take(whole_sum, pooled * (parts + W));
+        take(whole_cells, pooled * parts);
+    }
+
+    void begin(int rows) {
+        if (!active) return;
+        for (int r = 0; r < rows; ++r) weighted[r] = 0;
+        top.begin(rows);
+        for (int64_t i = 0; i < rows * bin_room; ++i) bins[i] = 0;
+        if (p.pooled > 0) std::memset(cells, 0, static_cast<size_t>(rows * parts));
+    }
+    void begin_block_row() {
+        for (int64_t j = 0; j < parts; ++j) {
+            whole_max[j] = 0;
+            whole_sum[j] = 0;
+            whole_cells[j] = 0;
+        }
+        rows_seeing = 0;
+    }
+
+    // The largest score of each group, from its vector of largest scores, and of each part.
+    void maxima(const T* scores, const uint8_t* status, const T* best) {
+        join(best, group_max, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); });
+        if (p.pooled == 0) return;
+        if (parts_in_group == 1) {
+            std::memcpy(here_max, group_max, sizeof group_max);
+            return;
+        }
+        for (int64_t g = 0; g < kGroups; ++g)
+            for (int64_t j = g * parts_in_group; status[g] != 0 && j < (g + 1) * parts_in_group; ++j) {
+                Vec<T> most_here = load(scores + j * grain);
+                for (int64_t c = W; c < grain; c += W) most_here = max<T>(load(scores + j * grain + c), most_here);
+                here_max[j] = reduce_max<T>(most_here);
+            }
+    }
+    template <class Op> POZOR_INLINE static void join(const T* vectors, T* to, Op op) {
+        constexpr int N = W < kGroups ? W : kGroups;
+        alignas(64) T joined[W];
+        for (int g = 0; g < kGroups; g += N) {
+            Vec<T> v[N];
+            for (int i = 0; i < N; ++i) v[i] = load(vectors + (g + i) * W);
+            store<T>(joined, across<T, N>(v, op));
+            std::memcpy(to + g, joined, N * sizeof(T));
+        }
+    }
+
+    // Scores of one row, before they become exponentials. drop, factor: the change of the maximum, in bits.
+    void before(int r, int64_t key, const T* scores, const uint8_t* status, const T* best, T factor, T drop,
+                T row_sum) {
+        if (p.pooled > 0 || p.top_k > 0) maxima(scores, status, best);
+        if (p.entropy) weighted[r] = factor == 0 ? 0 : factor * (weighted[r] + drop * row_sum);
+        if (bin_room > 0 && factor != 1) {
+            T* row = bins + r * bin_room;
+            for (int64_t i = 0; i < bin_room; i += W) {
+                const Vec<T> x = load(row + i);
+                // select: a sum that is NaN by overflow must not reach an empty bin
+                store<T>(row + i, x == 0 ? x : x * splat<T>(factor));
+            }
+        }
+        if (p.top_k > 0) top.take(r, key, scores, status, best, group_max);
+    }
+    void weigh(int r, T amount) {
+        if (p.entropy) weighted[r] += amount;
+    }
+    POZOR_INLINE void sum_of_group(int g, Vec<T> sum) { store<T>(group_sum + g * W, sum); }
+
+    // The exponentials of one row. lo, hi: what it may see; total: their sum.
+    void after(int r, int64_t key, const T* e, const uint8_t* status, const uint64_t* words, T base, int64_t lo,
+               int64_t hi, int64_t position) {
+        if (p.pooled == 0 && !p.distance) return;
+        for (int g = 0; g < kGroups; ++g)
+            if (status[g] == 0) store<T>(group_sum + g * W, Vec<T>{});
+        alignas(64) T sum[kGroups];
+        join(group_sum, sum, [](Vec<T> a, Vec<T> b) { return a + b; });
+        if (p.distance) spread(r, key, e, status, sum, lo, hi, position);
+        if (p.pooled > 0) keep(r, key, e, status, words, sum, base);
+    }
+
+    // What a block of keys gave to each part, until the row's lse is known.
+    void keep(int r, int64_t key, const T* e, const uint8_t* status, const uint64_t* words, const T* sum, T base) {
+        const int64_t at = r * parts + key / grain;
+        bases[r * blocks + key / kBlock] = base;
+        if (parts_in_group == 1) {
+            std::memcpy(largest + at, here_max, sizeof group_max);
+            std::memcpy(sums + at, sum, kGroups * sizeof(T));
+            for (int g = 0; g < kGroups; ++g)
+                cells[at + g] = static_cast<uint8_t>(status[g] == 0 ? 0 : __builtin_popcountll(words[g]));
+            return;
+        }
+        for (int64_t g = 0; g < kGroups; ++g) {
+            if (status[g] == 0) continue;
+            for (int64_t n = g * parts_in_group; n < (g + 1) * parts_in_group; ++n) {
+                Vec<T> here = load(e + n * grain);
+                for (int64_t c = W; c < grain; c += W) here += load(e + n * grain + c);
+                const uint64_t bits = (words[g] >> (n * grain % kGroup)) << (64 - grain);
+                largest[at + n] = here_max[n];
+                sums[at + n] = reduce_add<T>(here);
+                cells[at + n] = static_cast<uint8_t>(__builtin_popcountll(bits));
+            }
+        }
+    }
+
+    static int width_of(int64_t delta) {
+        return 63 - __builtin_clzll(static_cast<uint64_t>(delta < 0 ? -delta : delta));
+    }
+    int64_t bin_of(int64_t delta) const {
+        if (delta == 0) return p.ahead;
+        return delta > 0 ? p.ahead + 1 + width_of(delta) : p.ahead - 1 - width_of(delta);
+    }
+    // A visible key of a row whose sums are no numbers.
+    void mark(int r, int64_t delta) {
+        if (p.distance) bins[r * bin_room + bin_of(delta)] = static_cast<T>(__builtin_nan(""));
+    }
+    void forget_top(int r) {
+        if (p.top_k > 0) top.forget(r);
+    }
+    void insert_top(int r, T score, int64_t key) {
+        if (p.top_k > 0) top.insert(r, score, key);
+    }
+
+    void finish_row(int r, int64_t b, int64_t h, int64_t i, const Ending<T>& end) {
+        const int64_t at = (b * p.heads + h) * p.q_len + i;
+        if (p.entropy) {
+            // -sum p ln p with p = e * weight, ln p = ln 2 * y + ln weight
+            const double value =
+                -end.weight * (kLn2 * weighted[r] + (end.empty ? 0 : end.sum * __builtin_log(end.weight)));
+            static_cast<T*>(p.entropy)[at] = end.empty ? 0 : static_cast<T>(value > 0 || value != value ? value : 0);
+        }
+        if (p.top_k > 0) finish_top(r, at, end);
+        if (p.distance) {
+            T* to = static_cast<T*>(p.distance) + at * (p.ahead + 1 + p.behind);
+            const T* row = bins + r * bin_room;
+            for (int64_t n = 0; n < p.ahead + 1 + p.behind; ++n)
+                to[n] = row[n] == 0 ? 0 : static_cast<T>(row[n] * end.weight);
+        }
+        if (p.pooled > 0) add_to_block_row(r, end);
+    }
+
+  private:
+    // Sum of e over keys [a, z) of the block; sum: of each group.
+    static T run_sum(const T* e, const uint8_t* status, const T* sum, int64_t a, int64_t z) {
+        T total = 0;
+        while (a < z) {
+            const int64_t g = a / kGroup, next = (g + 1) * kGroup, stop = least(z, next);
+            if (a == g * kGroup && stop == next) {
+                total += sum[g];
+            } else if (status[g] != 0) {
+                Vec<T> some{};
+                for (int64_t c = a / W * W; c < stop; c += W)
+                    some += select<T>(span_word(a, stop, c), load(e + c), Vec<T>{});
+                total += reduce_add<T>(some);
+            }
+            a = stop;
+        }
+        return total;
+    }
+
+    // Within a row the distance falls as the key grows: bins are runs of keys.
+    void spread(int r, int64_t key, const T* e, const uint8_t* status, const T* sum, int64_t lo, int64_t hi,
+                int64_t position) {
+        T* row = bins + r * bin_room;
+        const int64_t stop = least(hi, key + kBlock);
+        for (int64_t j = most(lo, key); j < stop;) {
+            const int64_t delta = position - j;
+            const int64_t bin = bin_of(delta);
+            int64_t end = j + 1;
+            if (delta != 0) {
+                const int width = width_of(delta);
+                end = delta > 0 ? position - (int64_t{1} << width) + 1 : position + (int64_t{2} << width);
+            }
+            end = least(end, stop);
+            row[bin] += run_sum(e, status, sum, j - key, end - key);
+            j = end;
+        }
+    }
+
+    void finish_top(int r, int64_t at, const Ending<T>& end) {
+        T* probs = static_cast<T*>(p.top_probs) + at * p.top_k;
+        int64_t* keys = p.top_keys + at * p.top_k;
+        T* s = top.scores + r * top.room;
+        for (int64_t n = 0; n < top.room; n += W)
+            store<T>(s + n, exp2<T>((load(s + n) - splat<T>(end.maximum)) * splat<T>(how.to_bits)));
+        for (int64_t n = 0; n < p.top_k; ++n) {
+            keys[n] = top.keys[r * top.room + n];
+            probs[n] = keys[n] < 0 ? 0 : static_cast<T>(s[n] * end.weight);
+        }
+    }
+
+    void add_to_block_row(int r, const Ending<T>& end) {
+        const T* base = bases + r * blocks;
+        const T* largest_here = largest + r * parts;
+        const T* sums_here = sums + r * parts;
+        const uint8_t* cells_here = cells + r * parts;
+        const int64_t per_block = kBlock / grain;
+        const Vec<T> weight = splat<T>(static_cast<T>(end.weight));
+        for (int64_t n = 0; n < blocks; n += W) {
+            const Vec<T> x = (load(base + n) - splat<T>(end.maximum)) * splat<T>(how.to_bits);
+            store<T>(factors + n, exp2<T>(x) * weight);
+        }
+        bool any = false;
+        for (int64_t n = 0; n < blocks; ++n) {
+            const Vec<T> factor = splat<T>(factors[n]);
+            for (int64_t j = n * per_block; j < (n + 1) * per_block; j += kWide) {
+                uint64_t seen = 0;
+                for (int i = 0; i < kWide; ++i) seen |= static_cast<uint64_t>(cells_here[j + i] != 0) << i;
+                if (seen == 0) continue;
+                any = true;
+                for (int i = 0; i < kWide; ++i) whole_cells[j + i] += cells_here[j + i];
+                add_parts(j, seen, factor, weight, splat<T>(end.maximum), largest_here, sums_here);
+            }
+        }
+        rows_seeing += any;
+    }
+    // select: the NaN of a row must not reach a block that it does not see
+    void add_parts(int64_t j, uint64_t seen, Vec<T> factor, Vec<T> weight, Vec<T> maximum, const T* largest_here,
+                   const T* sums_here) {
+        for (int i = 0; i < kWide; i += W) {
+            const uint64_t bits = (seen >> i) & ((uint64_t{1} << (W < kWide ? W : kWide)) - 1);
+            const Vec<T> p_max = exp2<T>((load(largest_here + j + i) - maximum) * splat<T>(how.to_bits)) * weight;
+            const Vec<T> old = load(whole_max + j + i), sum = load(whole_sum + j + i);
+            const Vec<T> higher = p_max > old || p_max != p_max ? p_max : old;
+            store<T>(whole_max + j + i, select<T>(bits, higher, old));
+            store<T>(whole_sum + j + i, select<T>(bits, fma<T>(load(sums_here + j + i), factor, sum), sum));
+        }
+    }
+
+  public:
+    // The reductions of block row `line`, once all its rows are added.
+    void finish_block_row(int64_t b, int64_t h, int64_t line) {
+        const int64_t columns = (p.kv_len + p.pooled - 1) / p.pooled, lines = (p.q_len + p.pooled - 1) / p.pooled;
+        const int64_t at = ((b * p.heads + h) * lines + line) * columns, width = p.pooled / grain;
+        for (int64_t c = 0; c < columns; ++c) {
+            T top = 0;
+            double sum = 0, count = 0;
+            for (int64_t j = c * width; j < least((c + 1) * width, parts); ++j) {
+                top = whole_max[j] > top || whole_max[j] != whole_max[j] ? whole_max[j] : top;
+                sum += whole_sum[j];
+                count += whole_cells[j];
+            }
+            const T none = static_cast<T>(__builtin_nan(""));
+            static_cast<T*>(p.pooled_max)[at + c] = count == 0 ? none : top;
+            static_cast<T*>(p.pooled_mean)[at + c] = count == 0 ? none : static_cast<T>(sum / count);
+            static_cast<T*>(p.pooled_share)[at + c] = count == 0 ? none : static_cast<T>(sum / rows_seeing);
+        }
+    }
+};
+
+}  // namespace pozor::POZOR_ISA

@@ -1,0 +1,76 @@
+// What each key receives: the mean of p over the queries that may see it. A second pass, for it needs every row's lse;
+// split over keys, so that each sum belongs to one thread and runs over the queries in order.
+#pragma once
+#include "tile.hpp"
+
+namespace pozor::POZOR_ISA {
+
+template <class P> class Received {
+    using Real = typename P::Real;
+    static constexpr int W = lanes<Real>;
+    const Problem& p;
+    const Scoring<Real>& how;
+    int64_t blocks;
+
+  public:
+    Received(const Problem& problem, const Scoring<Real>& scoring)
+        : p(problem), how(scoring), blocks((problem.kv_len + kBlock - 1) / kBlock) {}
+
+    void run() {
+        parallel(p.batch * p.heads * blocks,
+                 [](void* self, int64_t i) { static_cast<Received*>(self)->block_of_head(i); }, this);
+    }
+
+  private:
+    void block_of_head(int64_t i) {
+        FlushToZero guard;
+        const int64_t b = i / blocks / p.heads, h = i / blocks % p.heads, key = i % blocks * kBlock;
+        const int64_t stop = least(key + kBlock, p.kv_len);
+        double sum[kBlock] = {}, queries[kBlock] = {};
+        alignas(64) Real tile_sum[kBlock];
+        Tile<P> tile(p);
+        tile.kv_head = h / (p.heads / p.kv_heads);
+        tile.sight.b = b;
+        bool packed = false;
+        for (int64_t first = 0; first < p.q_len && !cancelled(); first += kTileRows) {
+            tile.sight.rows = static_cast<int>(least(kTileRows, p.q_len - first));
+            for (int r = 0; r < tile.sight.rows; ++r) {
+                tile.sight.head[r] = static_cast<int32_t>(h);
+                tile.sight.query[r] = static_cast<int32_t>(first + r);
+            }
+            tile.sight.look(key, stop);
+            if (tile.sight.first >= tile.sight.last) continue;
+            if (!packed) tile.pack_all(key, stop);
+            packed = true;
+            for (Real& x : tile_sum) x = 0;
+            tile.score_all(key, [&](int r, const Real* scores, const uint8_t* status, const uint64_t* words) {
+                add(b, h, first + r, scores, status, words, tile_sum, queries);
+            });
+            for (int64_t j = 0; j < kBlock; ++j) sum[j] += tile_sum[j];
+        }
+        Real* to = static_cast<Real*>(p.received) + (b * p.heads + h) * p.kv_len;
+        for (int64_t j = key; j < stop; ++j)
+            to[j] = static_cast<Real>(queries[j - key] == 0 ? __builtin_nan("") : sum[j - key] / queries[j - key]);
+    }
+
+    void add(int64_t b, int64_t h, int64_t i, const Real* scores, const uint8_t* status, const uint64_t* words, Real* sum,
+             double* queries) {
+        const Real lse = static_cast<Real*>(p.lse)[(b * p.heads + h) * p.q_len + i];
+        const Vec<Real> scale = splat<Real>(how.to_bits), shift = splat<Real>(static_cast<Real>(lse / kLn2));
+        const Vec<Real> from = splat<Real>(static_cast<Real>(lse / how.to_nats));
+        for (int64_t g = 0; g < kBlock / kGroup; ++g) {
+            if (status[g] == kHidden || words[g] == 0) continue;
+            const bool whole = words[g] == ~uint64_t{0};
+            for (int64_t j = g * kGroup; j < (g + 1) * kGroup; j += W) {
+                const Vec<Real> s = load(scores + j);
+                Vec<Real> e = exp2<Real>(how.differences ? (s - from) * scale : fma<Real>(s, scale, -shift));
+                // select: the NaN of a row must not reach a key that it does not see
+                if (!whole) e = select<Real>(words[g] >> (j % kGroup), e, Vec<Real>{});
+                store<Real>(sum + j, load(sum + j) + e);
+            }
+            for (int64_t j = 0; j < kGroup; ++j) queries[g * kGroup + j] += static_cast<double>(words[g] >> j & 1);
+        }
+    }
+};
+
+}  // namespace pozor::POZOR_ISA
