@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
     from pozor.positions import alibi_slopes, rope, sinusoidal
     from pozor.recording import Recording, open
+    from pozor.threads import set_num_threads
     from pozor.working import Working, by_hand
 
 __version__ = "0.1.0"
@@ -56,6 +57,7 @@ __all__ = [
     "open",
     "record",
     "rope",
+    "set_num_threads",
     "sinusoidal",
 ]
 
@@ -79,6 +81,7 @@ _ROOMS = {
     "matrix": ("AttentionMap",),
     "positions": ("alibi_slopes", "rope", "sinusoidal"),
     "recording": ("Recording", "open"),
+    "threads": ("set_num_threads",),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

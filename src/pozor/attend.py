@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pozor import inputs
+from pozor import inputs, threads
 from pozor.backends.blocked import block_logits as _block_logits
 from pozor.errors import BackendUnavailable, DtypeError, OptionError, ShapeError
 from pozor.inputs import Problem
@@ -163,17 +163,47 @@ def solve(problem: Problem, want: Want | None, backend: str = "auto") -> Observa
 
     want None asks for out alone.
     """
-    name = _choose(problem, backend)
+    name = _choose(problem, want, backend)
     if problem.kind == "torch" and name != "torch":
-        found = _run(name, inputs.as_numpy(problem), want)
+        found = _run(name, inputs.as_numpy(problem), want, from_torch=True)
         device = problem.q.device
-        return _shaped(problem, found, lambda array: inputs.to_torch(array).to(device))
+        found = _shaped(problem, found, lambda array: inputs.to_torch(array).to(device))
+        # a backend without gradients says so in the backward, where they are asked for
+        return _forward_only(problem, found, name) if _wants_gradient(problem) else found
     found = _run(name, problem, want)
     return _shaped(problem, found, lambda array: array)
 
 
-def _run(name: str, problem: Problem, want: Want | None) -> Observation:
-    return import_module(f"pozor.backends.{name}").run(problem, want)
+def _run(name: str, problem: Problem, want: Want | None, from_torch: bool = False) -> Observation:
+    module = import_module(f"pozor.backends.{name}")
+    if name != "native":
+        return module.run(problem, want)
+    count = threads.num_threads()
+    if from_torch:
+        count = min(count, sys.modules["torch"].get_num_threads())
+    return module.run(problem, want, count)
+
+
+def _forward_only(problem: Problem, found: Observation, name: str) -> Observation:
+    """The same record; a backward through out is refused with a sentence."""
+    import torch
+
+    class ForwardOnly(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, out: Any, *_: Any) -> Any:
+            return out.clone()
+
+        @staticmethod
+        def backward(ctx: Any, *_: Any) -> Any:
+            raise BackendUnavailable(
+                f"backend={name!r} gives no gradients; got a backward through its out. "
+                "Use backend='torch' or 'auto'."
+            )
+
+    if found.out is None:
+        return found
+    given = [x for x in (problem.q, problem.k, problem.v, problem.bias, problem.sink) if x is not None]
+    return replace(found, out=ForwardOnly.apply(found.out, *given))
 
 
 def block_logits(
@@ -260,15 +290,17 @@ def available_backends() -> tuple[str, ...]:
 
 def _installed(name: str) -> bool:
     if name == "native":
-        return util.find_spec("pozor.backends.native") is not None
+        return import_module("pozor.backends.native").available()
     return name != "torch" or util.find_spec("torch") is not None
 
 
-def _choose(problem: Problem, backend: str) -> str:
+def _choose(problem: Problem, want: Want | None, backend: str) -> str:
     differentiable = _wants_gradient(problem)
     if backend == "auto":
         on_cpu = problem.kind == "numpy" or problem.q.device.type == "cpu"
-        return "torch" if differentiable or not on_cpu else "blocked"
+        if differentiable or not on_cpu:
+            return "torch"
+        return "native" if _installed("native") and not _not_covered(problem, want) else "blocked"
     if backend not in BACKENDS:
         raise OptionError(
             f"backend must be auto, {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}; got {backend!r}."
@@ -284,6 +316,10 @@ def _choose(problem: Problem, backend: str) -> str:
             "Use backend='torch', or call inside torch.no_grad()."
         )
     return backend
+
+
+def _not_covered(problem: Problem, want: Want | None) -> str | None:
+    return import_module("pozor.backends.native").refusal(problem, want)
 
 
 def _wants_gradient(problem: Problem) -> bool:

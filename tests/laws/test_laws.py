@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pozor
 from pozor import Want
-from support import BACKENDS, assert_close
+from support import BACKENDS, assert_close, pooled_side
 
 CLOSE = 1e-11  # float64, sums of at most 40 terms of size 10
 
@@ -230,7 +230,9 @@ def test_what_a_key_receives_does_not_change_with_queries_that_may_not_see_it(ba
 @laws
 @given(call=calls())
 def test_a_batch_equals_its_members(backend, call):
-    want = Want(row_max=True, entropy=True, top_k=2, received=True, distance=True, pooled=3)
+    want = Want(
+        row_max=True, entropy=True, top_k=2, received=True, distance=True, pooled=pooled_side(backend, 3)
+    )
     whole = call.observe(backend, want)
     for b in range(len(call.q)):
         options = {
@@ -260,8 +262,9 @@ def test_a_window_shows_left_1_right_keys(backend, tokens, left, right):
 @laws
 @given(call=calls())
 def test_observables_are_sums_of_probs(backend, call):
+    side = pooled_side(backend, 4)
     seen = call.observe(
-        backend, Want(row_max=True, entropy=True, top_k=40, received=True, distance=True, pooled=4)
+        backend, Want(row_max=True, entropy=True, top_k=40, received=True, distance=True, pooled=side)
     )
     probs, visible = probs_of(call, backend), visible_of(call)
     with np.errstate(all="ignore"):
@@ -275,7 +278,7 @@ def test_observables_are_sums_of_probs(backend, call):
     assert_close(seen.received, received, atol=CLOSE)
     rows = np.nansum(seen.pooled.share, axis=-1)
     for block in range(rows.shape[-1]):
-        part = slice(4 * block, 4 * block + 4)
+        part = slice(side * block, side * block + side)
         seeing = visible[:, :, part].any(axis=-1).sum(axis=-1)
         want = probs[:, :, part].sum(axis=(-1, -2)) / np.maximum(seeing, 1)
         assert_close(rows[..., block], want, atol=CLOSE)

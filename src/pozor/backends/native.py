@@ -1,0 +1,281 @@
+"""The native kernel (C++, `native/`) behind the seam of the backends: buffers in, an Observation out.
+
+Arrays go in without a copy, whatever their strides; bfloat16 goes in as its bits. Nothing (q_len, kv_len) is
+built: mask objects become an interval or ranges per row, boolean arrays and biases are read where they lie.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pozor.errors import BackendUnavailable, OptionError
+from pozor.inputs import Problem
+from pozor.masks import Causal, Visibility, Window
+from pozor.observables import distance
+from pozor.observables.pooled import Pooled
+from pozor.observables.want import Observation, Want
+
+try:
+    from pozor import _native  # pyright: ignore[reportAttributeAccessIssue]
+except ImportError:  # a pure wheel: the compiler was missing where it was built
+    _native = None
+
+MOST_DIM = 576
+SHORT = 16  # queries, at most, whose keys are split into parts
+ISA = "POZOR_NATIVE_ISA"  # the environment variable that forces an instruction set
+_OPEN = 2**40  # a window this wide is open
+_ROWS = 256  # of a boolean block made for a callable
+
+
+def available() -> bool:
+    """Whether the compiled kernel is in this install."""
+    return _native is not None
+
+
+def refusal(problem: Problem, want: Want | None) -> str | None:
+    """Why the kernel does not cover this call, as `argument · rule · what came`; None if it does."""
+    for name, width in (("head_dim", problem.head_dim), ("v_head_dim", problem.v_head_dim)):
+        if width > MOST_DIM:
+            return f"backend='native' takes {name} up to {MOST_DIM}; got {width}"
+    block = 0 if want is None else want.pooled
+    if block and (block & (block - 1) or not 16 <= block <= 1024):
+        return f"backend='native' takes Want(pooled) as a power of two from 16 to 1024; got {block}"
+    return None
+
+
+def instruction_set() -> str:
+    """The instruction set that calls run on: the machine's best, or the one that the environment forces."""
+    can = _native.runnable()
+    forced = os.environ.get(ISA, "")
+    if forced and forced not in can:
+        raise OptionError(f"{ISA} must be one of {', '.join(can)} on this machine; got {forced!r}.")
+    return forced or can[0]
+
+
+def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
+    """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest."""
+    want = want or Want()
+    refused = refusal(problem, want)
+    if refused:
+        raise BackendUnavailable(f"{refused}. Use backend='blocked', or 'auto'.")
+    problem = _prepared(problem)
+    results = _Results(problem, want)
+    seen = _sight(problem)
+    if seen is not None:
+        results.fill(problem, want, seen, threads)
+    else:
+        for part, sight, where in _pieces(problem, want):
+            piece = _Results(part, want, problem.q_offset, problem.q_len)
+            piece.fill(part, want, sight, threads)
+            results.place(piece, part, sight, where)
+    return results.observation(problem, want)
+
+
+class _Sight(NamedTuple):
+    """What rows may see: an interval about their position, ranges of keys, a boolean array; all ANDed."""
+
+    left: int | None
+    right: int | None
+    ranges: np.ndarray | None  # int32 (batch, 1, q_len, 2 n)
+    mask: np.ndarray | None  # bool, its axes 1 or those of (batch, num_heads, q_len, kv_len)
+
+
+def _prepared(problem: Problem) -> Problem:
+    """Arrays in the machine's byte order."""
+    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "bias")}
+    swapped = {
+        name: array.astype(array.dtype.newbyteorder("="))
+        for name, array in arrays.items()
+        if array is not None and not array.dtype.isnative
+    }
+    return replace(problem, **swapped) if swapped else problem
+
+
+def _sight(problem: Problem) -> _Sight | None:
+    """The visibility as the kernel reads it; None where only blocks can tell."""
+    visibility = problem.visibility
+    if visibility.callables or len(visibility.arrays) > 1:
+        return None
+    left, right, others = _OPEN, _OPEN, []
+    for term in visibility.terms:
+        if isinstance(term, Causal):
+            right = min(right, 0)
+        elif isinstance(term, Window):
+            left = left if term.left is None else min(left, term.left)
+            right = right if term.right is None else min(right, term.right)
+        else:
+            others.append(term)
+    ranges = None
+    if others:
+        ranges = _ranges(problem, Visibility(visibility.grid, visibility.num_heads, others))
+        if ranges is None:
+            return None
+    mask = None
+    if visibility.arrays:
+        (mask,) = visibility.arrays
+        mask = mask.detach().cpu().numpy() if hasattr(mask, "detach") else mask
+    return _Sight(None if left == _OPEN else left, None if right == _OPEN else right, ranges, mask)
+
+
+def _ranges(problem: Problem, visibility: Visibility) -> np.ndarray | None:
+    found = []
+    for b in range(problem.batch):
+        allowed, finer = visibility.row_ranges(b, slice(0, problem.q_len))
+        if finer or allowed is None:
+            return None
+        found.append(allowed)
+    width = max((starts.shape[1] for starts, _ in found), default=0)
+    # at least one pair: a row without ranges sees nothing
+    pairs = np.zeros((problem.batch, 1, problem.q_len, max(width, 1), 2), dtype=np.int32)
+    for b, (starts, stops) in enumerate(found):
+        pairs[b, 0, :, : starts.shape[1], 0] = starts
+        pairs[b, 0, :, : stops.shape[1], 1] = stops
+    return pairs.reshape(problem.batch, 1, problem.q_len, -1)
+
+
+def _pieces(problem: Problem, want: Want) -> Iterator[tuple[Problem, _Sight, tuple[slice, slice, slice]]]:
+    """The call in pieces of rows, each with its boolean block: (piece, sight, its batch, heads and rows)."""
+    visibility = problem.visibility
+    count = max(_ROWS, want.pooled)
+    step = problem.group_size if visibility.by_head else problem.num_heads
+    for b in range(problem.batch):
+        for h in range(0, problem.num_heads, step):
+            heads, batch = slice(h, h + step), slice(b, b + 1)
+            kv_heads = slice(h // problem.group_size, (h + step) // problem.group_size)
+            for first in range(0, problem.q_len, count):
+                rows = slice(first, min(first + count, problem.q_len))
+                visible = visibility.panel(b, heads, rows, slice(0, problem.kv_len))
+                mask = np.atleast_3d(visible)[None] if not isinstance(visible, bool) else None
+                if mask is None:
+                    mask = np.full((1, 1, 1, 1), visible)
+                bias = problem.bias
+                if bias is not None:
+                    index = (batch, heads, rows, slice(None))
+                    bias = bias[tuple(part if n > 1 else slice(None) for part, n in zip(index, bias.shape))]
+                piece = replace(
+                    problem,
+                    q=problem.q[batch, heads, rows],
+                    k=problem.k[batch, kv_heads],
+                    v=None if problem.v is None else problem.v[batch, kv_heads],
+                    bias=bias,
+                    sink=None if problem.sink is None else problem.sink[heads],
+                    q_offset=problem.q_offset[batch] + first,
+                )
+                yield piece, _Sight(None, None, None, mask), (batch, heads, rows)
+
+
+class _Results:
+    """The arrays that the kernel writes."""
+
+    def __init__(
+        self, problem: Problem, want: Want, q_offset: np.ndarray | None = None, q_len: int | None = None
+    ):
+        shape, wide = (problem.batch, problem.num_heads, problem.q_len), problem.compute_dtype
+        by_key = (problem.batch, problem.num_heads, problem.kv_len)
+        self.out = None if problem.v is None else np.empty((*shape, problem.v_head_dim), problem.q.dtype)
+        self.lse = np.empty(shape, wide)
+        self.row_max = np.empty(shape, wide) if want.row_max else None
+        self.entropy = np.empty(shape, wide) if want.entropy else None
+        self.top_probs = np.empty((*shape, want.top_k), wide) if want.top_k else None
+        self.top_keys = np.empty((*shape, want.top_k), np.int64) if want.top_k else None
+        self.received = np.full(by_key, np.nan, wide) if want.received else None
+        self.edges = self.distance = None
+        if want.distance:
+            offsets = problem.q_offset if q_offset is None else q_offset
+            self.edges = distance.edges_of(offsets, q_len or problem.q_len, problem.kv_len)
+            self.distance = np.empty((*shape, len(self.edges) - 1), wide)
+        self.pooled = None
+        if want.pooled:
+            grid = (*shape[:2], -(-problem.q_len // want.pooled), -(-problem.kv_len // want.pooled))
+            self.pooled = tuple(np.empty(grid, wide) for _ in range(3))
+        self.queries = np.zeros(by_key, np.int64) if want.received else None
+
+    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int) -> None:
+        """One call of the kernel."""
+        if self.lse.size == 0:
+            return
+        sink = None if problem.sink is None else np.asarray(problem.sink, dtype=np.float64)
+        pooled = self.pooled or (None, None, None)
+        _native.run(
+            _bits(problem.q),
+            _bits(problem.k),
+            _bits(problem.v),
+            _bits(self.out),
+            self.lse,
+            np.ascontiguousarray(problem.q_offset),
+            problem.scale,
+            problem.softcap or 0.0,
+            sink,
+            _bits(problem.bias),
+            sight.mask,
+            sight.ranges,
+            sight.left,
+            sight.right,
+            row_max=self.row_max,
+            entropy=self.entropy,
+            top_probs=self.top_probs,
+            top_keys=self.top_keys,
+            distance=self.distance,
+            ahead=0 if self.edges is None else int(np.searchsorted(self.edges, 0)),
+            received=self.received,
+            pooled=want.pooled,
+            pooled_max=pooled[0],
+            pooled_mean=pooled[1],
+            pooled_share=pooled[2],
+            isa=instruction_set(),
+            threads=threads,
+        )
+
+    def place(
+        self, piece: "_Results", part: Problem, sight: _Sight, where: tuple[slice, slice, slice]
+    ) -> None:
+        """The results of some rows into those of the whole."""
+        for name in ("out", "lse", "row_max", "entropy", "top_probs", "top_keys", "distance"):
+            whole, found = getattr(self, name), getattr(piece, name)
+            if whole is not None:
+                whole[where] = found
+        if self.pooled is not None and piece.pooled is not None:
+            block = -(-self.lse.shape[2] // self.pooled[0].shape[2]) if self.pooled[0].shape[2] else 1
+            first = where[2].start // block
+            for whole, found in zip(self.pooled, piece.pooled):
+                whole[where[0], where[1], first : first + found.shape[2]] = found
+        if self.received is not None and piece.received is not None and self.queries is not None:
+            here = where[:2]
+            shape = (*part.q.shape[:3], part.kv_len)
+            visible = np.broadcast_to(sight.mask if sight.mask is not None else True, shape)
+            if part.bias is not None:
+                visible = visible & (part.bias != -np.inf)
+            count = visible.sum(axis=2)
+            before = np.where(self.queries[here] == 0, 0, self.received[here]) * self.queries[here]
+            more = np.where(count == 0, 0, piece.received) * count
+            self.queries[here] += count
+            with np.errstate(invalid="ignore"):
+                self.received[here] = (before + more) / self.queries[here]
+
+    def observation(self, problem: Problem, want: Want) -> Observation:
+        """The record."""
+        way = "split" if problem.q_len <= SHORT and not want.any_in_pass else "rows"
+        return Observation(
+            self.out,
+            self.lse,
+            row_max=self.row_max,
+            entropy=self.entropy,
+            top_probs=self.top_probs,
+            top_keys=self.top_keys,
+            received=self.received,
+            distance=self.distance,
+            distance_edges=self.edges,
+            pooled=None if self.pooled is None else Pooled(want.pooled, *self.pooled),
+            backend="native",
+            path=f"{instruction_set()} {way}",
+        )
+
+
+def _bits(array: Any) -> Any:
+    """What exports a buffer: bfloat16 as uint16."""
+    if array is None or array.dtype.name != "bfloat16":
+        return array
+    return array.view(np.uint16)
