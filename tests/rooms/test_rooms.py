@@ -22,7 +22,6 @@ MAY = {
     "observables": {"inputs", "masks"},
     "backends": {"inputs", "masks", "observables", "_native"},
     "threads": set(),
-    "torch": {"attend"},
     "attend": {"inputs", "masks", "backends", "observables", "threads"},
     "matrix": {"attend", "inputs", "masks", "backends", "observables"},
     "layer": {"attend", "positions", "inputs", "masks"},
@@ -32,6 +31,8 @@ MAY = {
     "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
     "viewer": {"recording", "working", "matrix", "examples"},
+    "torch": {"attend", "masks"},
+    "bench": None,  # any room above it
     "data": set(),
     "cli": None,  # any room; no arithmetic
     "__main__": {"cli"},

@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 # command -> its module in pozor.cli; the function there bears the command's name
-COMMANDS = ("record", "view", "examples", "byhand", "size")
+COMMANDS = ("record", "view", "examples", "byhand", "size", "bench")
 
 for _name in COMMANDS:
     app.command(_name)(getattr(import_module(f"pozor.cli.{_name}"), _name))
