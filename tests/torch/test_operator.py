@@ -1,11 +1,11 @@
 """torch.ops.pozor.attention: torch's own checks of an operator, whole graphs, gradients and their refusal."""
 
 import pytest
+import torch
 import torch.nn.functional as F
 
 import pozor
 import pozor.torch
-import torch
 from pozor import BackendUnavailable, DtypeError, OptionError
 from support import assert_close
 

@@ -4,13 +4,13 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention as torchs
 
 import pozor.torch
-import torch
 from pozor import DtypeError, OptionError, ShapeError
 from support import assert_close
 

@@ -5,12 +5,12 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import torch
 from tiny_models import ids, padded, tiny
 from transformers import DynamicCache
 
 import pozor
 import pozor.torch
-import torch
 from pozor import Causal, OptionError, Padding, Window
 from pozor.torch.seen_mask import options_of
 from pozor.torch.transformers import attention_forward

@@ -18,6 +18,7 @@ from pozor.observables import distance
 from pozor.observables.pooled import Pooled
 from pozor.observables.want import Observation, Want
 
+_native: Any  # compiled, so there is nothing to read its types from
 try:
     from pozor import _native  # pyright: ignore[reportAttributeAccessIssue]
 except ImportError:  # a pure wheel: the compiler was missing where it was built

@@ -22,8 +22,9 @@ def measure(threads: int, repeats: int, lengths: tuple[int, ...] = LENGTHS) -> I
     """Prefill and decoding in both dtypes and at each length; the reason where there is no model."""
     blank = Measurement("model", "model", OURS, threads)
     try:
-        import pozor.torch  # noqa: F401  (registers the attention)
         import torch
+
+        import pozor.torch  # noqa: F401  (registers the attention)
 
         model = _loaded()
     except (ImportError, PozorError) as reason:
@@ -81,9 +82,8 @@ def _prefill(model: Any, ids: Any) -> Any:
 
 def _decoding(model: Any, ids: Any) -> Callable[[Any, Any], Any]:
     """The last STEPS tokens one by one, over a cache of those before, which is cut back after each time."""
-    from transformers import DynamicCache
-
     import torch
+    from transformers import DynamicCache
 
     cache = DynamicCache(config=model.config)
     start = ids.shape[1] - STEPS

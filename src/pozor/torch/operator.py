@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
+
 from pozor import attend
 from pozor.errors import BackendUnavailable, DtypeError, OptionError
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
-import torch
 from pozor.errors import DtypeError, OptionError, ShapeError
 from pozor.torch.operator import attention
 

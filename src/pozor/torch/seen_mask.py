@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+
 from pozor.masks import Causal, Mask, Padding, Window
 
 _ROWS = 256  # compared at once

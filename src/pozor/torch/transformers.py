@@ -9,6 +9,7 @@ from importlib.abc import Loader, MetaPathFinder
 from typing import Any
 
 import torch
+
 from pozor.errors import OptionError
 from pozor.torch.operator import attention
 from pozor.torch.seen_mask import options_of
