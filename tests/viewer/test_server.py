@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import uvicorn
+from loops import in_a_loop
 from viewer_recordings import record, reference
 
 from pozor.errors import OptionError
@@ -104,7 +105,7 @@ def test_a_thousand_tiles_at_once(running: Running) -> None:
     async def all_at_once() -> list[bytes]:
         return await asyncio.gather(*(fetch(running, path) for path, _ in asked))
 
-    for answer, (_, place) in zip(asyncio.run(all_at_once()), asked, strict=True):
+    for answer, (_, place) in zip(in_a_loop(all_at_once), asked, strict=True):
         head, _, body = answer.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200"), head
         assert len(body) == 65_536 * 5

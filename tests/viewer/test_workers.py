@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from loops import in_a_loop
 
 from pozor.viewer.workers import Workers
 
@@ -18,7 +19,7 @@ def test_results_and_errors_come_back() -> None:
             *(workers.run(lambda n=n: 6 // n) for n in (3, 0, 2)), return_exceptions=True
         )
 
-    three, error, two = asyncio.run(ask())
+    three, error, two = in_a_loop(ask)
     assert (three, two) == (2, 3)
     assert isinstance(error, ZeroDivisionError)
     assert not workers.busy
@@ -38,7 +39,7 @@ def test_no_more_threads_than_were_asked_for() -> None:
     async def ask() -> None:
         await asyncio.gather(*(workers.run(work) for _ in range(30)))
 
-    asyncio.run(ask())
+    in_a_loop(ask)
     assert at_once == [0, 3]
 
 
@@ -62,7 +63,7 @@ def test_what_is_cancelled_while_it_waits_is_never_begun() -> None:
         await busy
         await workers.run(lambda: begun.append("third"))
 
-    asyncio.run(ask())
+    in_a_loop(ask)
     assert begun == ["first", "third"]
 
 
