@@ -2,10 +2,13 @@
 
 import locale
 import os
+import re
 
 from pozor.errors import OptionError
 
 LANGUAGES = ("cs", "en")
+
+_LONE = re.compile(r"(?<![^\s„(])([ksvzouaiKSVZOUAI]) (?=\S)")
 
 
 def choose(lang: str | None = None) -> str:
@@ -22,6 +25,11 @@ def choose(lang: str | None = None) -> str:
     if lang not in LANGUAGES:
         raise OptionError(f"lang must be cs or en; got {lang!r}.")
     return lang
+
+
+def tied(text: str, lang: str) -> str:
+    """A sentence in which no Czech line ends with a one-letter word: `v řádku` gets an unbreakable space."""
+    return _LONE.sub("\\1\u00a0", text) if lang == "cs" else text
 
 
 def decimal(text: str, lang: str) -> str:

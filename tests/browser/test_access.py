@@ -48,7 +48,7 @@ def test_the_app(chromium: Browser, app: App, scheme: str) -> None:
 @pytest.mark.parametrize("fragment", ["#/paper?heads=2&at=probs.0.2.1&as=latex", "#/pub?causal=1&as=numpy"])
 def test_the_single_file(chromium: Browser, lesson: str, fragment: str, scheme: str) -> None:
     with opened_file(chromium, lesson, fragment, color_scheme=scheme, reduced_motion="reduce") as page:
-        page.get_by_role("button", name="Poslat").click()
+        page.get_by_role("button", name="Sdílet").click()
         page.locator("summary").first.click()
         assert findings(page) == []
 

@@ -29,7 +29,7 @@ def test_pointing_at_a_number_shows_what_it_is_made_of(on_paper: Page) -> None:
     expect(page.locator(HAIRLINES)).to_have_count(0)
     # a click pins it, also when the pointer and the focus have gone; Escape lets go
     cell(page, "probs", 2, 1).click()
-    page.get_by_role("button", name="Poslat").focus()
+    page.get_by_role("button", name="Sdílet").focus()
     page.locator("h1").hover()
     expect(sum_bar).to_have_text("p[3,2] = exp[3,2] / sum[3] ≐ 1,560 / 5,260 ≐ 0,297")
     expect(page.locator(HAIRLINES)).to_have_count(2)
@@ -134,7 +134,7 @@ def test_undo_redo_and_reset(on_paper: Page) -> None:
     assert shown(page, "x", 0)[0] == "1"
     redo.click()
     assert shown(page, "x", 0)[0] == "5"
-    page.get_by_role("button", name="Původní").click()
+    page.get_by_role("button", name="Obnovit původní").click()
     assert shown(page, "x", 0)[0] == "1"
     undo.click()
     assert shown(page, "x", 0)[0] == "5"
@@ -148,7 +148,7 @@ def test_a_link_carries_the_state(chromium: Browser, lesson: str, on_paper: Page
     write(on_paper, cell(on_paper, "scores", 2, 0), "2")
     on_paper.get_by_role("switch", name="Kauzální maska").click()
     want = numbers(on_paper, "result").tolist()
-    on_paper.get_by_role("button", name="Poslat").click()
+    on_paper.get_by_role("button", name="Sdílet").click()
     fragment = "#" + on_paper.get_by_label("Odkaz na tento stav").input_value().partition("#")[2]
     assert len(fragment) < 120
     on_paper.wait_for_function("wanted => location.hash === wanted", arg=fragment)  # the address keeps it too
@@ -164,14 +164,14 @@ def test_a_json_file_carries_the_state(in_pub: Page, tmp_path: Path) -> None:
     page = in_pub
     write(page, cell(page, "k", 5, 0), "1,5")
     want = numbers(page, "probs").tolist()
-    page.get_by_role("button", name="Poslat").click()
+    page.get_by_role("button", name="Sdílet").click()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Uložit jako JSON").click()
     path = tmp_path / saved.value.suggested_filename
     saved.value.save_as(path)
-    page.get_by_role("button", name="Původní").click()
+    page.get_by_role("button", name="Obnovit původní").click()
     page.get_by_role("link", name="Na papíře").click()
-    page.get_by_role("button", name="Poslat").click()
+    page.get_by_role("button", name="Sdílet").click()
     page.locator('input[type="file"]').set_input_files(path)  # its own page takes it over
     expect(page.get_by_text(f"Otevřeno: {path.name}.")).to_be_visible()
     assert numbers(page, "probs").tolist() == want
@@ -207,7 +207,7 @@ def test_a_hostile_file_is_refused_with_a_sentence(on_paper: Page, tmp_path: Pat
     page = on_paper
     write(page, cell(page, "x", 0, 0), "5")
     want = numbers(page, "result").tolist()
-    page.get_by_role("button", name="Poslat").click()
+    page.get_by_role("button", name="Sdílet").click()
     for name, (text, sentence) in HOSTILE.items():
         path = tmp_path / "hostile.json"
         path.write_text(text, encoding="utf-8")
@@ -336,7 +336,7 @@ def test_every_text_has_the_contrast_of_wcag_aa(chromium: Browser, lesson: str, 
     )
     for fragment in states:
         with opened(chromium, lesson, fragment, color_scheme=scheme) as page:
-            page.get_by_role("button", name="Poslat").click()
+            page.get_by_role("button", name="Sdílet").click()
             assert page.evaluate(CONTRAST) == []
 
 

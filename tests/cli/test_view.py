@@ -104,7 +104,7 @@ def start() -> Iterator[type[Started]]:
             "Stop with Ctrl+C.",
             "stopped",
         ),
-        (["view", "--lang", "cs"], "otevírám příklady k počítání a záznamy ve složce", "Ctrl+C.", "skončil"),
+        (["view", "--lang", "cs"], "otevírám spočítané příklady a záznamy ze složky", "Ctrl+C.", "skončil"),
     ],
 )
 def test_it_says_what_it_does_and_how_to_stop_it(

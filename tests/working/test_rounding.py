@@ -52,7 +52,7 @@ def test_exp_of_445_is_1_560(lang, case):
 @pytest.mark.parametrize("lang", ["cs", "en"])
 def test_masked_fill_stands_beside_pozors_mask_in_both_readings(lang):
     text = by_hand("paper", query="kočka", lang=lang).text
-    hide, see = ("True = skrýt", "True = smí vidět") if lang == "cs" else ("True = hide", "True = may look")
+    hide, see = ("True = zakrýt", "True = smí vidět") if lang == "cs" else ("True = hide", "True = may look")
     assert "visible = torch.tensor([True, False, False])" in text
     line = next(line for line in text.splitlines() if "masked_fill(~visible" in line)
     assert hide in line

@@ -78,7 +78,7 @@ describe("readout", () => {
   it("is worded once, with the names that its reader needs", () => {
     const said = of(0.5, 0.3, 0.2);
     const names = { who: "„it“", row: 2, key: (index: number) => "abc".charAt(index), most: 2 };
-    expect(readoutText(said, names, "cs")).toBe("„it“ se dívá hlavně na: a 50\u00a0%, b 30\u00a0%, a 1 další");
+    expect(readoutText(said, names, "cs")).toBe("„it“ se dívá hlavně na: a 50\u00a0%, b 30\u00a0%, a\u00a01\u00a0další");
     expect(readoutText(said, { ...names, who: "", most: 3 }, "en")).toBe("looks mainly at a 50\u00a0%, b 30\u00a0%, c 20\u00a0%");
   });
 });

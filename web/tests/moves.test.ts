@@ -130,10 +130,11 @@ describe("numbers", () => {
   });
   it("agree with their noun", () => {
     const forms = ["klíč", "klíče", "klíčů"] as const;
-    expect([1, 3, 5, 22].map((many) => count(many, "cs", forms))).toEqual(["1 klíč", "3 klíče", "5 klíčů", "22 klíčů"]);
+    expect([1, 3, 5, 22].map((many) => count(many, "cs", forms))).toEqual(["1\u00a0klíč", "3\u00a0klíče", "5\u00a0klíčů", "22\u00a0klíčů"]);
   });
   it("name a mask in Czech", () => {
     expect(maskWords("causal & window (511, open)", "cs")).toBe("kauzální & okno (511, bez meze)");
+    expect(maskWords("causal & 3 documents", "cs")).toBe("kauzální & oddělené dokumenty (3)");
     expect(maskWords("none", "cs")).toBe("žádná");
   });
 });

@@ -14,7 +14,7 @@ WORDS = {
     "cs": {
         "threads": "vláken: {threads}",
         "absent": "{peer}: chybí ({why})",
-        "time": "{peer}: {time} ms, rozptyl {spread} %{ratio}",
+        "time": "{peer}: {time} ms, rozptyl {spread}\u00a0%{ratio}",
         "ratio": ", trvá {ratio}× tolik co pozor",
         "rate": "{peer}: {value} {unit}{how}",
         "bars": "Co musí platit:",

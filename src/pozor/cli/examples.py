@@ -7,6 +7,10 @@ import typer
 
 # what `web/src/examples/seal.ts` leaves in the page for the language it opens in
 AUTO = 'data-lang="auto"'
+WORDS = {
+    "cs": "{output}: {size:.0f}\u00a0kB, otevře se v každém prohlížeči i bez internetu.",
+    "en": "{output}: {size:.0f} kB, opens in any browser, offline.",
+}
 
 
 def examples(
@@ -32,7 +36,7 @@ def examples(
         chosen = choose(lang)
         page = page.replace('lang="en"', f'lang="{chosen}"', 1).replace(AUTO, f'data-lang="{chosen}"', 1)
     path = save(page, output, overwrite=overwrite, like="hodina.html")
-    print(f"{output}: {path.stat().st_size / 1000:.0f} kB, opens in any browser, offline.")
+    print(WORDS[choose(lang)].format(output=output, size=path.stat().st_size / 1000))
 
 
 def template() -> str:

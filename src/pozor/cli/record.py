@@ -23,7 +23,7 @@ WORDS = {
         "gguf": "Soubor GGUF se při načtení rozbalí na {size}.",
         "model": "{name} ({architecture}), {dtype}, {device}, pozornost {implementation}",
         "item": "  {name}: tokenů {tokens}",
-        "plan": "Záznam zabere asi {size}, potrvá asi {time}.",
+        "plan": "Záznam zabere asi {size} a potrvá asi {time}.",
         "plan_time": "Potrvá asi {time}; velikost se z popisu modelu určit nedá.",
         "layers": "vrstvy",
         "mask": "Model si sám postavil masku {q_len} × {kv_len} ({size}).",
@@ -31,7 +31,7 @@ WORDS = {
         "done": "Hotovo: {path} ({size}, vrstev {layers}).",
         "fidelity": "Odchylka od modelu: nejvýš {error} (relativní, vrstva {layer}; mez {bound}).",
         "close": "To je zaokrouhlování {dtype}: uvidíte to, co model opravdu spočítal.",
-        "rough": "To je v mezích, ale víc než zaokrouhlování {dtype}; malé váhy berte s rezervou.",
+        "rough": "To je v mezích, ale víc než zaokrouhlení {dtype}; malé pravděpodobnosti berte s rezervou.",
         "next": "Podívejte se: pozor view {path}",
         "seconds": "{n} s",
         "minutes": "{n} min",
@@ -49,7 +49,7 @@ WORDS = {
         "done": "Done: {path} ({size}, layers: {layers}).",
         "fidelity": "Difference from the model: at most {error} (relative, layer {layer}; bound {bound}).",
         "close": "That is rounding in {dtype}: you will see what the model itself computed.",
-        "rough": "That is within the bound but more than {dtype} rounding: doubt small weights.",
+        "rough": "That is within the bound but more than {dtype} rounding: doubt small probabilities.",
         "next": "Look at it: pozor view {path}",
         "seconds": "{n} s",
         "minutes": "{n} min",
@@ -236,7 +236,7 @@ def _size(nbytes: int, lang: str) -> str:
     from pozor.capture.plan import in_words
 
     text = in_words(nbytes)
-    return text.replace(",", " ").replace(".", ",") if lang == "cs" else text
+    return text.replace(",", "\u00a0").replace(".", ",") if lang == "cs" else text
 
 
 def _time(seconds: float, words: dict[str, str], lang: str) -> str:

@@ -41,7 +41,7 @@ HEADERS = {
 }
 NO_TOKEN = (
     "This page opens only at the address that pozor printed in the terminal, the one with ?token= in it.\n"
-    "Stránku otevře jen adresa, kterou pozor vypsal v terminálu, ta s ?token= uvnitř."
+    "Stránku otevře jen adresa, kterou pozor vypsal v terminálu; poznáte ji podle ?token=."
 )
 
 

@@ -34,11 +34,11 @@ WORDS = {
         "stopped": "pozor has stopped.",
     },
     "cs": {
-        "starting": "pozor {version}: otevírám příklady k počítání a záznamy ve složce {folder}.",
-        "address": "Adresa (jen pro vás, obsahuje klíč):",
+        "starting": "pozor {version}: otevírám spočítané příklady a záznamy ze složky {folder}.",
+        "address": "Adresa (jen pro vás, je v ní přístupový klíč):",
         "ssh": "Jste připojeni přes ssh. Na svém počítači spusťte tento příkaz a adresu otevřete tam:",
         "browser": "Prohlížeč se otevře sám; pokud ne, otevřete adresu.",
-        "stop": "Ukončíte klávesami Ctrl+C.",
+        "stop": "Program ukončíte klávesami Ctrl+C.",
         "stopped": "pozor skončil.",
     },
 }

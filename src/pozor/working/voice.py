@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from pozor.language import tied
 from pozor.working.document import (
     Equation,
     Expr,
@@ -97,7 +98,7 @@ class Voice:
         """a, b and c."""
         if len(parts) < 2:
             return self.joined(parts)
-        last = (Plain(f" {word('and', self.lang)} "), *self.inlines(parts[-1]))
+        last = (Plain(tied(f" {word('and', self.lang)} ", self.lang)), *self.inlines(parts[-1]))
         return (*self.joined(parts[:-1]), *last)
 
     # numbers

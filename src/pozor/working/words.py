@@ -1,11 +1,9 @@
-"""Every sentence of a working in both languages. `{name}` is filled in, `code` is set as code.
+"""Every sentence of a working in both languages. `{name}` is filled in, `code` is set as code."""
 
-Terms: query dotaz · key klíč · value hodnota · score skóre · logit logit · mask maska · prob pravděpodobnost
-· head hlava · out výstup · residual stream zbytkový proud · token token · row řádek.
-"""
+from pozor.language import tied
 
 WORDS: dict[str, tuple[str, str]] = {
-    # title and start
+    # title and start; the terms are those of docs/terms.md
     "title_row": ("Ruční výpočet: kam se dívá {query}", "By hand: where {query} looks"),
     "title_cell": (
         "Ruční výpočet: kolik pozornosti věnuje {query} klíči {key}",
@@ -17,7 +15,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Čísla v dotazu a v klíči mají svůj význam: {axes}.",
         "The numbers of a query and of a key mean something: {axes}.",
     ),
-    "asks_for": ("Dotaz slova {query} hledá: {axes}.", "The query of {query} looks for: {axes}."),
+    "asks_for": ("Co hledá dotaz slova {query}: {axes}.", "The query of {query} looks for: {axes}."),
     "asks_nothing": (
         "Dotaz slova {query} jsou samé nuly: neptá se na nic, všechna skóre vyjdou 0 a pozornost se "
         "rozdělí rovným dílem.",
@@ -25,7 +23,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "shared equally.",
     ),
     "from_recording": (
-        "Záznam {name}, model {model}: ukázka {item}, vrstva {layer} ({kind}), hlava {head}.",
+        "Záznam {name}, model {model}: text {item}, vrstva {layer} ({kind}), hlava {head}.",
         "Recording {name}, model {model}: item {item}, layer {layer} ({kind}), head {head}.",
     ),
     "from_map": ("Mapa pozornosti, hlava {head}.", "An attention map, head {head}."),
@@ -35,18 +33,18 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "from_file": ("Soubor {name}, hlava {head}.", "The file {name}, head {head}."),
     "place_row": (
-        "Řádek {query} má pořadí {index} (počítáno od 0) a klíčů je {keys}.",
+        "Řádek {query} má pořadové číslo {index} (počítá se od 0); klíčů je {keys}.",
         "The row of {query} has index {index} (counted from 0); there are {keys} keys.",
     ),
     "place_cell": (
-        "Políčko: dotaz {query} (pořadí {index}), klíč {key} (pořadí {key_index}), počítáno od 0; klíčů je "
-        "{keys}.",
+        "Políčko: dotaz {query} (pořadové číslo {index}), klíč {key} (pořadové číslo {key_index}); počítá se "
+        "od 0 a klíčů je {keys}.",
         "The cell: query {query} (index {index}), key {key} (index {key_index}), counted from 0; there are "
         "{keys} keys.",
     ),
     "sizes": ("Rozměry: {sizes}.", "Sizes: {sizes}."),
     "exactness_decimal": (
-        "Součty a součiny počítáme přesně v desetinných číslech; odmocniny, exp a co na ně navazuje ve "
+        "Součty a součiny počítáme přesně v desetinných číslech; odmocniny, exp a vše, co z nich vychází, ve "
         "float64. Znak = znamená přesně, ≐ zaokrouhleno.",
         "Sums and products are exact decimals; roots, exp and what follows them are float64. The sign = "
         "means exactly, ≈ means rounded.",
@@ -59,9 +57,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "h_project": ("Dotaz, klíče a hodnoty: x krát matice", "Query, keys and values: x times a matrix"),
     "h_project_cell": ("Dotaz, klíč a hodnota: x krát matice", "Query, key and value: x times a matrix"),
     "project": (
-        "Každé slovo vstupuje jako řádek čísel x. Dotaz q říká, co slovo hledá, klíč k, čím se hlásí, "
-        "hodnota v, co předá dál. První číslo výsledku je součet součinů řádku x s prvním sloupcem matice, "
-        "druhé s druhým a tak dál.",
+        "Každé slovo vstupuje jako řádek čísel x. Dotaz q říká, co slovo hledá, klíč k, co nabízí, "
+        "hodnota v, co předá dál. První číslo výsledku vznikne z řádku x a prvního sloupce matice: čísla na "
+        "stejných místech se vynásobí a součiny se sečtou. Druhé číslo vznikne z druhého sloupce a tak dál.",
         "Each word comes in as a row of numbers x. The query q says what the word looks for, the key k "
         "what it answers to, the value v what it hands on. The first number of the result is the sum of "
         "products of x with the first column of the matrix, the second with the second column, and so on.",
@@ -79,21 +77,21 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "h_split": ("Rozdělení na hlavy", "Split into heads"),
     "split": (
-        "Hlav je {heads}. Každá dostane svůj díl sloupců a počítá sama za sebe. Hlava {head} má z q "
+        "Počet hlav: {heads}. Každá dostane svůj díl sloupců a počítá sama za sebe. Hlava {head} má z q "
         "sloupce {q_columns}.",
         "There are {heads} heads. Each gets its share of the columns and works on its own. Head {head} has "
         "columns {q_columns} of q.",
     ),
     "split_grouped": (
-        "Klíčů a hodnot je méně než dotazů: hlav klíčů je {kv_heads}, hlava {head} čte z hlavy klíčů "
+        "Několik hlav sdílí tytéž klíče a hodnoty: hlav klíčů je {kv_heads}, hlava {head} čte z hlavy klíčů "
         "{kv_head} (sloupce {k_columns} matice k).",
         "Several query heads share keys and values: there are {kv_heads} key heads, head {head} reads key "
         "head {kv_head} (columns {k_columns} of k).",
     ),
     "h_rotate": ("Pozice: otočení dvojic čísel (RoPE)", "Positions: pairs of numbers turned (RoPE)"),
     "rotate": (
-        "Dvojice čísel v q a k se otočí o úhel, který roste s pozicí tokenu. Délka zůstane, a q · k pak "
-        "závisí na vzdálenosti.",
+        "Dvojice čísel v q a k se otočí o úhel, který roste s pozicí tokenu. Délka se nezmění a q · k pak "
+        "závisí i na vzdálenosti obou tokenů.",
         "Pairs of numbers in q and k are turned by an angle that grows with the token's position. The "
         "length stays, and q · k comes to depend on the distance.",
     ),
@@ -101,7 +99,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "h_scores": ("Skóre: dotaz krát klíč", "Scores: query times key"),
     "scores": (
         "Skalární součin: vynásobíme čísla na stejném místě a sečteme. Čím víc si dotaz a klíč odpovídají, "
-        "tím je větší.",
+        "tím je součin větší.",
         "The dot product: numbers in the same place are multiplied and added up. The better query and key "
         "match, the larger it is.",
     ),
@@ -117,15 +115,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "Of a long sum the largest terms are written out, the others as one sum.",
     ),
     "float64_digits": (
-        "Ve float64 vypíše program u {symbol} {printed} místo {exact}: desetinné zlomky nemají ve dvojkové "
-        "soustavě konečný zápis, chyba je v posledním bitu a nic se tím nemění.",
-        "In float64 a program prints {printed} for {symbol} instead of {exact}: decimal fractions have no "
-        "finite form in binary. The error is in the last bit and changes nothing.",
+        "Ve float64 vypíše program u {symbol} {printed} místo {exact}: většina desetinných čísel nemá ve "
+        "dvojkové soustavě konečný zápis. Chyba je až v posledním bitu a nic nemění.",
+        "In float64 a program prints {printed} for {symbol} instead of {exact}: most decimal fractions "
+        "have no finite form in binary. The error is in the last bit and changes nothing.",
     ),
     "h_scale": ("Měřítko", "Scale"),
     "scale_root": (
-        "Skóre dělíme odmocninou z head_dim, {root}. Bez dělení by s délkou vektorů rostlo a softmax by "
-        "vybral jediný klíč.",
+        "Skóre dělíme odmocninou z head_dim, {root}. Bez dělení by rostlo s počtem čísel ve vektoru "
+        "a softmax by vybral jediný klíč.",
         "The score is divided by the square root of head_dim, {root}. Without it scores would grow with "
         "the length of the vectors and softmax would pick a single key.",
     ),
@@ -145,19 +143,19 @@ WORDS: dict[str, tuple[str, str]] = {
         "There is no mask here; {query} may see everything.",
     ),
     "mask_all": (
-        "Maska ({mask}) tomuto řádku nic neskrývá: {query} smí vidět všechno.",
+        "Maska ({mask}) tomuto řádku nic nezakrývá: {query} smí vidět všechno.",
         "The mask ({mask}) hides nothing from this row: {query} may see everything.",
     ),
     "mask_open": (
-        "Nic tu není skryto, {query} smí vidět všechno.",
+        "Nic tu není zakryto, {query} smí vidět všechno.",
         "Nothing is hidden here; {query} may see everything.",
     ),
     "mask_hides": (
-        "Maska ({mask}) skrývá {hidden}. Logit se tam nahradí −∞, takže exp dá 0.",
+        "Maska ({mask}) zakrývá {hidden}. Logit tam nahradí −∞, takže exp dá 0.",
         "The mask ({mask}) hides {hidden}. The logit there is replaced by −∞, so that exp gives 0.",
     ),
     "mask_hides_many": (
-        "Maska ({mask}) skrývá {count} klíčů z {keys}. Logit se tam nahradí −∞, takže exp dá 0.",
+        "Maska ({mask}) zakrývá {count} klíčů z {keys}. Logit tam nahradí −∞, takže exp dá 0.",
         "The mask ({mask}) hides {count} of {keys} keys. The logit there is replaced by −∞, so that exp "
         "gives 0.",
     ),
@@ -169,30 +167,30 @@ WORDS: dict[str, tuple[str, str]] = {
         "whatever the score was.",
     ),
     "mask_code": (
-        "Smysl je obrácený: `masked_fill` skrývá tam, kde je True; maska v pozoru naopak říká, kam se "
-        "dívat smí.",
+        "True tu má opačný smysl: `masked_fill` zakrývá místa, kde je True; maska v pozoru naopak říká, kam "
+        "se dívat smí.",
         "The sense is the opposite: `masked_fill` hides where it is True; a mask in pozor says where one "
         "may look.",
     ),
-    "code_hide": ("True = skrýt", "True = hide"),
+    "code_hide": ("True = zakrýt", "True = hide"),
     "code_see": ("True = smí vidět", "True = may look"),
     "mask_name_none": ("žádná", "none"),
-    "mask_name_causal": ("kauzální: jen sebe a co je vlevo", "causal: itself and what is to the left"),
+    "mask_name_causal": ("kauzální: vidí jen sebe a co je vlevo", "causal: itself and what is to the left"),
     "mask_name_own": ("vlastní", "your own"),
     "mask_name_map": ("jak ji má mapa", "as the map has it"),
     "mask_name_causal & own": ("kauzální a vlastní", "causal and your own"),
     # softmax
     "h_softmax": ("Softmax: z logitů pravděpodobnosti", "Softmax: from logits to probabilities"),
     "softmax": (
-        "Z každého logitu a se stane {power}, vše se sečte a každý díl se součtem vydělí.",
+        "Logit označíme a. Z každého se spočítá {power}; tato čísla se sečtou a každé se součtem vydělí.",
         "Each logit a becomes {power}, these are added up, and each is divided by the sum.",
     ),
     "softmax_max": (
-        "Programy napřed odečtou největší logit řádku, m = {maximum}, aby exp nepřetekla. Pravděpodobnosti "
-        "vyjdou stejné, protože {formula}; řádek vydělíme i vynásobíme týmž číslem.",
+        "Programy napřed odečtou největší logit řádku, m = {maximum}, aby exp nepřeteklo. Pravděpodobnosti "
+        "vyjdou stejné, protože {formula}: čitatel i jmenovatel se vydělí týmž číslem.",
         "Programs first take off the largest logit of the row, m = {maximum}, so that exp cannot overflow. "
-        "The probabilities are the same, because {formula}: the row is divided and multiplied by one "
-        "number.",
+        "The probabilities are the same, because {formula}: numerator and denominator are divided "
+        "by the same number.",
     ),
     "plain_overflow": (
         "Bez odečtení to tu nejde: exp z {maximum} je víc, než se vejde do float64 (nejvýš exp(709,78)).",
@@ -200,8 +198,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "exp(709.78)).",
     ),
     "plain_underflow": (
-        "Bez odečtení to tu nejde: exp všech logitů je ve float64 nula nebo ztratí číslice a součtem nelze "
-        "dělit.",
+        "Bez odečtení to tu nejde: exp všech logitů vyjde ve float64 nula nebo přijde o číslice a součtem "
+        "se dělit nedá.",
         "Without taking it off this cannot be done: exp of every logit is 0 in float64 or loses its "
         "digits, and one cannot divide by the sum.",
     ),
@@ -220,7 +218,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "other number would give the same.",
     ),
     "not_finite": (
-        "Mezi skóre, která dotaz vidí, je NaN nebo nekonečno. Součet je pak NaN a s ním celý řádek.",
+        "Mezi skóre viditelných klíčů je NaN nebo nekonečno. Součet je pak NaN a s ním celý řádek.",
         "Among the scores that the query sees there is NaN or infinity. The sum is then NaN, and the whole "
         "row with it.",
     ),
@@ -237,7 +235,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "last digit.",
     ),
     "close_call": (
-        "Zaokrouhlení o vlásek: {cases}. Zaokrouhluje se až z celého čísla, ne z už zaokrouhleného.",
+        "Zaokrouhlení o vlásek: {cases}. Zaokrouhluje se vždy z celého čísla, nikdy z už zaokrouhleného.",
         "Close calls in rounding: {cases}. Round from the whole number, never from one already rounded.",
     ),
     "saturated": (
@@ -261,7 +259,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{query} looks at all equally: each of the {count} visible keys gets {share}.",
     ),
     "looks_one": (
-        "{query} vidí jen {keys}, tam míří celá pozornost.",
+        "{query} vidí jen {keys}: tam míří celá pozornost.",
         "{query} sees only {keys}: all its attention.",
     ),
     "looks_nan": (
@@ -287,7 +285,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "All attention goes to {key}, so the output is exactly its value v.",
     ),
     "sum_cell": (
-        "Do výstupu přidá {key} svou hodnotu v vynásobenou touto pravděpodobností; celý řádek dá součet "
+        "Do výstupu přidá {key} svou hodnotu v, vynásobenou touto pravděpodobností; celý řádek dá součet "
         "přes všechny viditelné klíče.",
         "To the output {key} adds its value v times this probability; the whole row adds this up over all "
         "visible keys.",
@@ -313,8 +311,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "The output of the one head is multiplied by W_O.",
     ),
     "output_part": (
-        "Výstup této hlavy se vynásobí jejími řádky matice W_O. Je to příspěvek této hlavy; ostatní se "
-        "přičtou k němu.",
+        "Výstup této hlavy se vynásobí jejími řádky matice W_O. Tak vznikne příspěvek této hlavy; "
+        "příspěvky ostatních se k němu přičtou.",
         "The output of this head is multiplied by its rows of W_O. This is the share of this head; the "
         "others are added to it.",
     ),
@@ -326,7 +324,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # experiments
     "h_experiments": ("Dva pokusy, které nejsou totéž", "Two experiments that are not the same"),
     "experiments": (
-        "Vynechat dělení {root} znamená skóre {factor}krát větší. Zvětšit skóre desetkrát je jiný pokus.",
+        "Když se vynechá dělení číslem {root}, vyjdou skóre {factor}krát větší. Zvětšit skóre desetkrát je "
+        "jiný pokus.",
         "Leaving out the division by {root} makes the scores {factor} times larger. Making the scores ten "
         "times larger is another experiment.",
     ),
@@ -334,7 +333,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "tenfold": ("logit × 10", "logit × 10"),
     "weakest": (
         "Při desetinásobku klesne nejslabší pravděpodobnost ({key}) z {before} na {after}, tedy "
-        "{ratio}krát: o {drop}, na {share} původní.",
+        "{ratio}krát: o {drop}, na {share} původní hodnoty.",
         "Ten times larger, the weakest probability ({key}) falls from {before} to {after}, {ratio} times: "
         "by {drop}, to {share} of what it was.",
     ),
@@ -347,8 +346,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "stored q and k, gives {prob}. Difference: {difference}.",
     ),
     "compare_row": (
-        "V celém řádku je mapa své mezi nejblíž u {key}: ukazuje {shown} (float32, z uloženého lse), "
-        "float64 z uložených q a k dává {prob}. Rozdíl: {difference}.",
+        "Ze všech klíčů řádku se mapa dovolené mezi nejvíc blíží u {key}: ukazuje {shown} (float32, "
+        "z uloženého lse), float64 z uložených q a k dává {prob}. Rozdíl: {difference}.",
         "In the whole row the map comes closest to its bound at {key}: it shows {shown} (float32, from the "
         "stored lse); float64 from the stored q and k gives {prob}. Difference: {difference}.",
     ),
@@ -358,15 +357,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "The row's lse: float64 {lse}, stored {stored}, difference {difference}, allowed {bound}.",
     ),
     "bound": (
-        "Proč smí být tak velký: float32 zaokrouhlí každou operaci nejvýš o u = 2⁻²⁴ ≐ {unit}. Součet "
-        "{terms} součinů s měřítkem se proto od přesného liší nejvýš o {gamma} · |měřítko| · Σ|qᵢkᵢ| = "
-        "{gamma} · {magnitude}, s dalšími úpravami logitu nejvýš o {logit_bound}. Spolu s chybou lse je "
-        "rozdíl logit − lse nejvýš {exponent}, a pravděpodobnost se tak změní nejvýš o {bound}.",
-        "Why it may be that large: float32 rounds each operation by at most u = 2⁻²⁴ ≈ {unit}. A sum of "
-        "{terms} products with its scale is therefore at most {gamma} · |scale| · Σ|qᵢkᵢ| = {gamma} · "
-        "{magnitude} from the exact one, with whatever else is done to the logit at most {logit_bound}. "
-        "With the error of lse, logit − lse is off by at most {exponent}, and so the probability by at "
-        "most {bound}.",
+        "Proč smí být tak velký: float32 zaokrouhlí každou operaci s relativní chybou nejvýš u = 2⁻²⁴ ≐ "
+        "{unit}. Součet {terms} součinů s měřítkem se proto od přesného liší nejvýš o {gamma} · |měřítko| · "
+        "Σ|qᵢkᵢ| = {gamma} · {magnitude}, s dalšími úpravami logitu nejvýš o {logit_bound}. Spolu s chybou "
+        "lse je rozdíl logit − lse nejvýš {exponent}, a pravděpodobnost se tak změní nejvýš o {bound}.",
+        "Why it may be that large: float32 rounds each operation with a relative error of at most u = 2⁻²⁴ ≈ "
+        "{unit}. A sum of {terms} products with its scale is therefore at most {gamma} · |scale| · Σ|qᵢkᵢ| = "
+        "{gamma} · {magnitude} from the exact one, with whatever else is done to the logit at most "
+        "{logit_bound}. With the error of lse, logit − lse is off by at most {exponent}, and so the "
+        "probability by at most {bound}.",
     ),
     "within": ("Rozdíl je v této mezi.", "The difference is within this bound."),
     "beyond": (
@@ -396,4 +395,4 @@ WORDS: dict[str, tuple[str, str]] = {
 
 def word(key: str, lang: str) -> str:
     """The sentence or term `key` in `lang`, its places not yet filled."""
-    return WORDS[key][0 if lang == "cs" else 1]
+    return tied(WORDS[key][0 if lang == "cs" else 1], lang)

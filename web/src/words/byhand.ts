@@ -2,6 +2,7 @@
 import type { Refusal } from "../engine/share";
 import type { Fault } from "../engine/edit";
 import type { Stage } from "../engine/address";
+import { tied } from "./tied";
 
 type Place = { stage: string; row: string; col: string };
 
@@ -203,8 +204,8 @@ const cs: typeof en = {
   digitNames: { all: "všechna", binary: "float64" },
   undo: "Zpět",
   redo: "Znovu",
-  reset: "Původní",
-  share: "Poslat",
+  reset: "Obnovit původní",
+  share: "Sdílet",
   link: "Odkaz na tento stav",
   copy: "Kopírovat",
   copied: "Zkopírováno.",
@@ -216,7 +217,7 @@ const cs: typeof en = {
   wasReset: "Příklad je zase původní. Vaši verzi vrátí tlačítko Zpět.",
   reattach: "znovu počítat",
   reattachAll: (n) => `znovu počítat vše (${n})`,
-  headEditsDropped: "Jiné hlavy mají jiná skóre: čísla přepsaná uvnitř hlav se zase počítají. Vrátí je tlačítko Zpět.",
+  headEditsDropped: "Jiné hlavy mají jiná skóre: čísla přepsaná uvnitř hlav se zase počítají. Přepsaná čísla vrátí tlačítko Zpět.",
   wordAdded: "Nové slovo má samé nuly: na nic se neptá a nic nenabízí. Napište mu vlastní čísla.",
   map: "Kam se které slovo dívá",
   mapLabel: "Váhy: řádek je slovo, které se dívá, sloupec slovo, na které se dívá",
@@ -262,7 +263,7 @@ const cs: typeof en = {
   },
   refusal: ({ rule, where, came }) => {
     const what: Record<Refusal["rule"], string> = {
-      size: `„${where}“ je na příklad moc dlouhé (${came} znaků)`,
+      size: `„${where}“ je na jeden příklad moc dlouhé (${came} znaků)`,
       json: "soubor není JSON",
       foreign: "soubor není příklad uložený touto stránkou",
       version: `version musí být 1; přišlo ${came || "nic"}`,
@@ -281,5 +282,5 @@ const cs: typeof en = {
   },
 };
 
-export const byHandWords = { en, cs };
+export const byHandWords = { en, cs: tied(cs) };
 export type ByHandWords = typeof en;

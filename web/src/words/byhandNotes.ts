@@ -1,4 +1,5 @@
 // Sentences that explain a number of the worked examples, and what a learner stumbles over when comparing texts.
+import { tied } from "./tied";
 
 const en = {
   sumOfRounded: (shown: string, sum: string) =>
@@ -23,7 +24,7 @@ const en = {
   // what stands beside the controls
   scaleTitle: "Why divide, and what happens when you don't",
   scaleWhy:
-    "If the numbers of q and k have variance 1, their product has standard deviation √d: at d = 128 about 11. Such scores saturate softmax, and its slope p(1 − p) goes to zero, so nothing is learned.",
+    "If the numbers of q and k are independent, with mean 0 and variance 1, their dot product has standard deviation √d: at d = 128 about 11. Such scores saturate softmax, and its slope p(1 − p) goes to zero, so nothing is learned.",
   scaleThree: (word: string, head: string) => `Three experiments on the row of ${word}${head}:`,
   ofHead: (n: number) => ` in head ${n}`,
   scaleNone: (root: string) => `without the division the scores are ${root} times larger`,
@@ -81,10 +82,10 @@ const cs: typeof en = {
   nothing: "Tento řádek nesmí vidět nic; jeho váhy i výstup jsou 0.",
   binary:
     "float64: i součiny a součty se teď počítají dvojkově, zleva doprava, jako v obyčejném programu; poslední číslice patří počítači, ne příkladu.",
-  digits: "Číslo s méně místy, než je zvoleno, je přesné (0,97); zaokrouhlené je má všechna (0,730). Polovina se zaokrouhluje nahoru.",
-  scaleTitle: "Proč se dělí a co se stane, když ne",
+  digits: "Číslo s méně desetinnými místy, než je zvoleno, je přesné (0,97); zaokrouhlené je má všechna (0,730). Přesná polovina se zaokrouhluje nahoru.",
+  scaleTitle: "Proč se dělí a co se stane, když se nedělí",
   scaleWhy:
-    "Když mají čísla v q a k rozptyl 1, má jejich součin směrodatnou odchylku √d: pro d = 128 asi 11. Taková skóre softmax nasytí, jeho sklon p(1 − p) klesne k nule a nic se už nenaučí.",
+    "Když jsou čísla v q a k nezávislá, s průměrem 0 a rozptylem 1, má jejich skalární součin směrodatnou odchylku √d: pro d = 128 asi 11. Při tak velkých skóre se softmax nasytí: jeho sklon p(1 − p) klesne skoro k nule a síť se už nic nenaučí.",
   scaleThree: (word, head) => `Tři pokusy s řádkem slova ${word}${head}:`,
   ofHead: (n) => ` v hlavě ${n}`,
   scaleNone: (root) => `bez dělení jsou skóre ${root}krát větší`,
@@ -92,7 +93,7 @@ const cs: typeof en = {
   scaleTimes10: "desetkrát větší skóre",
   scaleTwo: "Vynechat dělení a násobit deseti jsou dva různé pokusy.",
   weakest: (from, to, times) => `Desetkrát větší skóre stáhnou nejslabší váhu z ${from} na ${to}, tedy ${times}krát.`,
-  saturated: "Nasycený softmax se špatně zaokrouhluje: z [10; 2; 1] vyjde [0,9995; 0,0003; 0,0001], často chybně tištěné jako 0,9997.",
+  saturated: "Nasycený softmax se špatně zaokrouhluje: z [10; 2; 1] vyjde [0,9995; 0,0003; 0,0001], místo 0,9995 se často chybně tiskne 0,9997.",
   maskTitle: "Maska v kódu: dvojí čtení slova True",
   maskFill: "masked_fill zakryje místa, kde je v masce True: říká, co vidět NENÍ.",
   maskPozor: "V pozoru i ve scaled_dot_product_attention z PyTorche říká True, kam se slovo dívat SMÍ.",
@@ -107,11 +108,11 @@ const cs: typeof en = {
     times10: (score, dim, n) => `Skóre ${score} děleno √${dim} a desetkrát zvětšené je ${n}.`,
     visible: (query, key, n) => `Slovo ${query} smí vidět slovo ${key}, a tak ${n} zůstává.`,
     hidden: (query, key) => `Slovo ${query} nesmí vidět slovo ${key}, které přijde až po něm: −∞.`,
-    exp: (logit, n) => `e na ${logit} je ${n}: vždycky kladné číslo, a větší skóre rostou rychleji.`,
+    exp: (logit, n) => `e na ${logit} je ${n}: vždycky kladné číslo, a čím větší skóre, tím rychleji roste.`,
     sum: (query, n) => `Všechny exponenciály v řádku slova ${query} dají dohromady ${n}.`,
     share: (query, key, part, whole, n) =>
       `Na slovo ${key} připadá ${part} z celkových ${whole}, a tak mu slovo ${query} dává ${n} své pozornosti.`,
-    out: (query, n) => `Hodnoty slov, každá vzatá tolik, kolik se na ni slovo ${query} dívá, dají dohromady ${n}.`,
+    out: (query, n) => `Hodnoty slov, každá vynásobená tím, jak moc se na její slovo dívá slovo ${query}, dají dohromady ${n}.`,
     copy: (head, n) => `${n} se převezme z hlavy ${head}.`,
     add: (n) => `K tomu, čím slovo bylo, se přičte, co pozornost našla; vyjde ${n}.`,
     row: (query, parts) => `Slovo ${query} dává ${parts}.`,
@@ -123,5 +124,5 @@ const cs: typeof en = {
   },
 };
 
-export const noteWords = { en, cs };
+export const noteWords = { en, cs: tied(cs) };
 export type NoteWords = typeof en;

@@ -1,5 +1,6 @@
 // Words of the home page.
 import { count, scientific } from "./numbers";
+import { tied } from "./tied";
 
 const en = {
   lead: "Attention is a table of numbers that says how much each word looks at each other word. Here it can be seen, and every number of it worked out by hand.",
@@ -47,7 +48,7 @@ const en = {
 };
 
 const cs: typeof en = {
-  lead: "Pozornost je tabulka čísel: říká, jak moc se které slovo dívá na která jiná. Tady ji uvidíte a každé její číslo si můžete sami přepočítat.",
+  lead: "Pozornost je tabulka čísel: říká, jak moc se které slovo dívá na ta ostatní. Tady ji uvidíte a každé její číslo si můžete sami spočítat.",
   byHand: "Ručně",
   paper: { title: "Na papíře", words: "kočka spí venku", about: "tři slova po čtyřech číslech: stačí tužka a papír" },
   pub: { title: "V hospodě", words: "pan švejk vypil pivo v hospodě", about: "šest slov, která říkají, co hledají" },
@@ -70,7 +71,7 @@ const cs: typeof en = {
     error === null ? "neporovnáno" : `${bound} (rozdíl ${scientific(error, "cs")})`,
   close: "stejná čísla jako model",
   rounded: (dtype) => `čísla modelu zaokrouhlená na ${dtype}`,
-  readingHint: "Ukažte na čtvereček a přečtěte si ho.",
+  readingHint: "Ukažte na čtvereček a přečtete si, co říká.",
   folder: "složka",
   none: "V této složce zatím žádný záznam není.",
   path: "Otevřít záznam odjinud",
@@ -82,13 +83,13 @@ const cs: typeof en = {
   open: "otevřít",
   opening: "otevírám…",
   own: "Pořiďte záznam vlastního modelu",
-  ownLead: "Stačí tři řádky v terminálu. Model počítá stejně rychlým jádrem jako jindy a z\u00a0počítače nic neodchází.",
+  ownLead: "Stačí tři řádky v terminálu. Model počítá stejně rychlým jádrem jako jindy a z počítače nic neodejde.",
   ownCode: ["pip install 'pozor[models]'", "pozor record smollm2 --text-file dopis.txt -o dopis.pozor", "pozor view dopis.pozor"],
-  ownNote: "Místo smollm2 může být složka s modelem, jeho jméno na hubu nebo soubor .gguf.",
+  ownNote: "Místo smollm2 může být složka s modelem, jeho jméno na webu Hugging Face nebo soubor .gguf.",
   copy: "zkopírovat",
   copied: "zkopírováno",
   copyFailed: "řádky označte a zkopírujte ručně",
   version: (version) => `pozor ${version}`,
 };
 
-export const homeWords = { en, cs };
+export const homeWords = { en, cs: tied(cs) };

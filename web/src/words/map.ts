@@ -3,6 +3,7 @@ import type { Reduce, Value, Variant } from "../read/documents";
 import type { ScaleName } from "../scales/colour";
 import type { Language } from "./language.svelte";
 import { count, grouped } from "./numbers";
+import { tied } from "./tied";
 
 const en = {
   // where one is
@@ -175,7 +176,7 @@ const cs: typeof en = {
   nextLayer: "další vrstva (])",
   previousHead: "předchozí hlava (,)",
   nextHead: "další hlava (.)",
-  sharedKeys: (head, kv) => `hlava ${head} (klíče z hlavy klíčů ${kv})`,
+  sharedKeys: (head, kv) => `hlava ${head} (klíče má z hlavy klíčů ${kv})`,
   opening: "Otevírám záznam…",
 
   controls: "Jak se mapa kreslí",
@@ -229,7 +230,7 @@ const cs: typeof en = {
   entropy: "entropie",
   entropyIs: "Jak široce řádek svou pozornost rozděluje: 0 = všechna na jedno slovo.",
   received: "přijato",
-  receivedIs: "Kolik pozornosti slovo dostává, v průměru od těch, která ho smějí vidět.",
+  receivedIs: "Kolik pozornosti slovo v průměru dostává od slov, která je smějí vidět.",
   rowLabel: (index, token) => `řádek ${index} ${token}: kam se dívá`,
   columnLabel: (index, token) => `sloupec ${token} ${index}: kdo se na něj dívá`,
   nothingPointed: "Ukažte na políčko a přečtete jeho hodnotu.",
@@ -262,8 +263,8 @@ const cs: typeof en = {
   quote: (token) => `„${token}“`,
   and: "a",
   said: {
-    column: (word, part) => `${word} dostává v průměru ${part} od slov, která sem smějí vidět.`,
-    unseen: (word) => `${word} nesmí vidět žádný dotaz.`,
+    column: (word, part) => `${word} dostává v průměru ${part} od slov, která je smějí vidět.`,
+    unseen: (word) => `Žádný dotaz nesmí ${word} vidět.`,
   },
   more: (many) => `… a ${count(many, "cs", ["další", "další", "dalších"])}`,
   all: "ukázat víc",
@@ -290,7 +291,7 @@ const cs: typeof en = {
   noNorm: "‖hodnota‖ v tomto záznamu není, proto jsou vidět jen pravděpodobnosti.",
 
   trouble: {
-    offline: "Pozor v terminálu neodpovídá. Spusťte ho znovu a stránku načtěte znovu.",
+    offline: "Program pozor neodpovídá. Spusťte ho v terminálu znovu a pak znovu načtěte stránku.",
     forbidden: "Tato stránka už se serveru ptát nesmí. Otevřete adresu, kterou pozor vypsal v terminálu.",
     changed: "Záznam se od otevření na disku změnil.",
     missing: "Takový záznam tu není. Možná byl pozor spuštěn v jiné složce.",
@@ -309,7 +310,7 @@ const cs: typeof en = {
   helpTitle: "Klávesy",
   helpClose: "zavřít",
   helpKeys: [
-    ["← ↑ → ↓", "posunout kříž, nebo to, co je vybráno"],
+    ["← ↑ → ↓", "posunout kříž nebo to, co je vybráno"],
     ["Shift + šipky", "posunout mapu"],
     ["Enter", "vybrat políčko pod křížem: jeho výpočet"],
     ["R · K", "vybrat jeho řádek · jeho sloupec"],
@@ -327,7 +328,7 @@ const MASK_CS: readonly (readonly [RegExp, string])[] = [
   [/\bprefix\b/, "viditelný začátek"],
   [/\bwindow\b/, "okno"],
   [/\bopen\b/g, "bez meze"],
-  [/\bdocuments\b/, "oddělených dokumentů"],
+  [/\b(\d+) documents\b/, "oddělené dokumenty ($1)"],
   [/\bkey padding\b/, "výplň"],
   [/\bnone\b/, "žádná"],
 ];
@@ -338,4 +339,4 @@ export function maskWords(mask: string, lang: Language): string {
   return MASK_CS.reduce((text, [english, czech]) => text.replace(english, czech), mask);
 }
 
-export const mapWords = { en, cs };
+export const mapWords = { en, cs: tied(cs) };

@@ -56,7 +56,7 @@ export function grouped(value: number, lang: Language): string {
 /** Czech: 1 token, 2 tokeny, 5 tokenů. English: 1 token, 2 tokens. `forms` are one, few, many. */
 export function count(value: number, lang: Language, forms: readonly [string, string, string]): string {
   const kind = value === 1 ? 0 : lang === "cs" && value >= 2 && value <= 4 ? 1 : 2;
-  return `${grouped(value, lang)} ${forms[kind]}`;
+  return `${grouped(value, lang)}${lang === "cs" ? "\u00a0" : " "}${forms[kind]}`;
 }
 
 function written(text: string, lang: Language): string {

@@ -24,7 +24,7 @@ const cs: typeof en = {
   mainly: (who, keys) => (who === "" ? `dívá se hlavně na: ${keys}` : `${who} se dívá hlavně na: ${keys}`),
   most: (who, keys) => (who === "" ? `nejvíc se dívá na: ${keys}` : `${who} se nejvíc dívá na: ${keys}`),
   spread: (who, key) => (who === "" ? `dívá se na mnoho slov, nejvíc na: ${key}` : `${who} se dívá na mnoho slov, nejvíc na: ${key}`),
-  others: (many) => `a ${count(many, "cs", ["další", "další", "dalších"])}`,
+  others: (many) => `a\u00a0${count(many, "cs", ["další", "další", "dalších"])}`,
 };
 
 const say = (who: string, phrase: string): string => (who === "" ? phrase : `${who} ${phrase}`);

@@ -1,4 +1,6 @@
 // Words of the frame around every page.
+import { tied } from "./tied";
+
 const en = {
   title: "pozor",
   meaning: "attention you can see and check by hand",
@@ -12,7 +14,7 @@ const en = {
 };
 const cs: typeof en = {
   title: "pozor",
-  meaning: "pozornost, kterou je vidět a dá se spočítat ručně",
+  meaning: "pozornost, kterou uvidíte a spočítáte si ručně",
   home: "Domů",
   language: "Jazyk",
   theme: "Vzhled",
@@ -21,4 +23,4 @@ const cs: typeof en = {
   lostBack: "Zpět na začátek",
   skip: "Přeskočit na obsah",
 };
-export const shellWords = { en, cs };
+export const shellWords = { en, cs: tied(cs) };
