@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ceilings.hpp"
 #include "dispatch.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/problem.hpp"
@@ -74,6 +75,12 @@ class Held {
     Py_buffer buffer_{};
     bool held_ = false;
 };
+
+template <double (*measure)(int)> double ceiling(int threads) {
+    if (threads < 1) throw nb::value_error("threads must be 1 or more");
+    nb::gil_scoped_release free;
+    return measure(threads);
+}
 
 bool interrupted() {
     nb::gil_scoped_acquire lock;
@@ -152,4 +159,7 @@ NB_MODULE(_native, m) {
           "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
     m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
     m.def("usable_cores", &pozor::usable_cores);
+    m.def("fma_peak", &ceiling<pozor::fma_peak>, "threads"_a, "FLOP/s in float32 at most, measured for 0.1 s.");
+    m.def("bf16_peak", &ceiling<pozor::bf16_peak>, "threads"_a, "FLOP/s of bfloat16 dot products; 0 without them.");
+    m.def("read_bandwidth", &ceiling<pozor::read_bandwidth>, "threads"_a, "Bytes/s read from memory (takes 512 MiB).");
 }

@@ -1,4 +1,5 @@
 // Compiled once per instruction set; POZOR_ISA is its namespace and name.
+#include "kernel/ceilings.hpp"
 #include "kernel/forward.hpp"
 
 #define POZOR_TEXT_OF(x) #x
@@ -17,6 +18,6 @@ static void forward(const Problem& p) {
 }
 
 extern const Isa isa;
-const Isa isa = {POZOR_TEXT(POZOR_ISA), forward};
+const Isa isa = {POZOR_TEXT(POZOR_ISA), forward, spin_fma, spin_pairs, read_all};
 
 }  // namespace pozor::POZOR_ISA

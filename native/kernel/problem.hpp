@@ -63,9 +63,17 @@ struct Shared {                  // memory for one call, 64-byte aligned
     char* data;
 };
 
+struct Spun {  // what a loop of nothing but arithmetic did
+    double flop;
+    float sum;
+};
+
 struct Isa {
     const char* name;
     void (*forward)(const Problem&);
+    Spun (*spin_fma)(int64_t rounds);
+    Spun (*spin_pairs)(int64_t rounds);
+    float (*read_all)(const float* data, int64_t bytes);
 };
 
 }  // namespace pozor

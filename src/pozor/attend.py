@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from importlib import import_module, util
 from typing import Any
 
@@ -171,11 +172,18 @@ def solve(problem: Problem, want: Want | None, backend: str = "auto") -> Observa
         # a backend without gradients says so in the backward, where they are asked for
         return _forward_only(problem, found, name) if _wants_gradient(problem) else found
     found = _run(name, problem, want)
+    if problem.ndim == 4 and problem.v is not None:
+        return found
     return _shaped(problem, found, lambda array: array)
 
 
+@cache
+def _backend(name: str) -> Any:
+    return import_module(f"pozor.backends.{name}")
+
+
 def _run(name: str, problem: Problem, want: Want | None, from_torch: bool = False) -> Observation:
-    module = import_module(f"pozor.backends.{name}")
+    module = _backend(name)
     if name != "native":
         return module.run(problem, want)
     count = threads.num_threads()
@@ -290,7 +298,7 @@ def available_backends() -> tuple[str, ...]:
 
 def _installed(name: str) -> bool:
     if name == "native":
-        return import_module("pozor.backends.native").available()
+        return _backend("native").available()
     return name != "torch" or util.find_spec("torch") is not None
 
 
@@ -319,7 +327,7 @@ def _choose(problem: Problem, want: Want | None, backend: str) -> str:
 
 
 def _not_covered(problem: Problem, want: Want | None) -> str | None:
-    return import_module("pozor.backends.native").refusal(problem, want)
+    return _backend("native").refusal(problem, want)
 
 
 def _wants_gradient(problem: Problem) -> bool:
@@ -336,6 +344,6 @@ def _shaped(problem: Problem, found: Observation, convert: Callable[[Any], Any])
     spare = 4 - problem.ndim
     # distance_edges alone has no batch and head axes
     found = found.mapped(
-        lambda array: convert(array.reshape(array.shape[spare:]) if array.ndim > 1 else array)
+        lambda array: convert(array.reshape(array.shape[spare:]) if spare and array.ndim > 1 else array)
     )
     return found if problem.v is not None else replace(found, out=None)

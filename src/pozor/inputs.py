@@ -4,6 +4,7 @@ import inspect
 import math
 import sys
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -182,7 +183,17 @@ def to_torch(array: np.ndarray) -> Any:
 
 def dtype_name(array: Any) -> str:
     """'float32' for NumPy and torch alike."""
-    return array.dtype.name if isinstance(array, np.ndarray) else str(array.dtype).removeprefix("torch.")
+    return _numpy_name(array.dtype) if isinstance(array, np.ndarray) else _torch_name(array.dtype)
+
+
+@lru_cache(maxsize=64)  # NumPy spells a name anew at each asking, which takes longer than a small head
+def _numpy_name(dtype: np.dtype) -> str:
+    return dtype.name
+
+
+@lru_cache(maxsize=64)
+def _torch_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _kind(array: Any) -> str | None:
@@ -251,13 +262,14 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
         raise ShapeError(
             f"v must share kv_len with k; got {k[2]} in k {shapes['k']} and {v[2]} in v {shapes['v']}."
         )
-    try:
-        (batch,) = np.broadcast_shapes(*((shape[0],) for shape in full.values()))
-    except ValueError:
+    batches = {shape[0] for shape in full.values()} - {1}
+    if len(batches) > 1:
         said = ", ".join(f"{shape[0]} ({name})" for name, shape in full.items())
-        raise ShapeError(f"the batch axes of q, k and v must be equal or 1; got {said}.") from None
+        raise ShapeError(f"the batch axes of q, k and v must be equal or 1; got {said}.")
+    batch = batches.pop() if batches else 1
     views = {
-        name: _expand(array.reshape(full[name]), (batch, *full[name][1:])) for name, array in arrays.items()
+        name: _expand(array if array.ndim == 4 else array.reshape(full[name]), (batch, *full[name][1:]))
+        for name, array in arrays.items()
     }
     return views["q"], views["k"], views.get("v")
 

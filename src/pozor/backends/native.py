@@ -7,12 +7,13 @@ built: mask objects become an interval or ranges per row, boolean arrays and bia
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pozor.errors import BackendUnavailable, OptionError
-from pozor.inputs import Problem
+from pozor.inputs import Problem, dtype_name
 from pozor.masks import Causal, Visibility, Window
 from pozor.observables import distance
 from pozor.observables.pooled import Pooled
@@ -27,6 +28,7 @@ except ImportError:  # a pure wheel: the compiler was missing where it was built
 MOST_DIM = 576
 SHORT = 16  # queries, at most, whose keys are split into parts
 ISA = "POZOR_NATIVE_ISA"  # the environment variable that forces an instruction set
+_NOTHING = Want()
 _OPEN = 2**40  # a window this wide is open
 _ROWS = 256  # of a boolean block made for a callable
 
@@ -49,16 +51,21 @@ def refusal(problem: Problem, want: Want | None) -> str | None:
 
 def instruction_set() -> str:
     """The instruction set that calls run on: the machine's best, or the one that the environment forces."""
-    can = _native.runnable()
+    can = _runnable()
     forced = os.environ.get(ISA, "")
     if forced and forced not in can:
         raise OptionError(f"{ISA} must be one of {', '.join(can)} on this machine; got {forced!r}.")
     return forced or can[0]
 
 
+@cache
+def _runnable() -> tuple[str, ...]:
+    return tuple(_native.runnable())
+
+
 def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
     """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest."""
-    want = want or Want()
+    want = want or _NOTHING
     refused = refusal(problem, want)
     if refused:
         raise BackendUnavailable(f"{refused}. Use backend='blocked', or 'auto'.")
@@ -277,6 +284,6 @@ class _Results:
 
 def _bits(array: Any) -> Any:
     """What exports a buffer: bfloat16 as uint16."""
-    if array is None or array.dtype.name != "bfloat16":
+    if array is None or dtype_name(array) != "bfloat16":
         return array
     return array.view(np.uint16)

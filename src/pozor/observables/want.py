@@ -1,7 +1,7 @@
 """The record that asks for observables, and the record they come back in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from operator import index
 from typing import Any
 
@@ -81,12 +81,11 @@ class Observation:
 
     def mapped(self, function: Callable[[Any], Any]) -> "Observation":
         """The same record with function applied to each array that is there."""
-        values: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        values: dict[str, Any] = dict(vars(self))
+        for name, value in values.items():
             if isinstance(value, Pooled):
                 parts = (function(part) for part in (value.max, value.mean, value.share))
-                values[field.name] = Pooled(value.block, *parts)
+                values[name] = Pooled(value.block, *parts)
             elif value is not None and not isinstance(value, str):
-                values[field.name] = function(value)
-        return replace(self, **values)
+                values[name] = function(value)
+        return Observation(**values)
