@@ -221,6 +221,11 @@ def test_numbers_below_one_are_refused(options, words):
         run.Options(**options)
 
 
+def test_a_whole_name_picks_one_peer_and_a_part_of_it_all_that_have_it():
+    assert [peer.name for peer in run._picked(("torch",))] == ["pozor", "torch"]
+    assert {"onnxruntime MHA", "onnxruntime GQA"} < {peer.name for peer in run._picked(("ONNX",))}
+
+
 def test_an_unknown_peer_is_refused():
     with pytest.raises(OptionError, match=r"--peers must name one of pozor, .*OpenVINO; got 'nobody'\."):
         list(run.measure(run.Options(peers=("nobody",))))

@@ -18,7 +18,7 @@ class Options:
 
     Attributes:
         cases: Words of groups or cases; empty for all.
-        peers: Words of peers; empty for all. pozor itself is always there.
+        peers: Names of peers, or parts of them; empty for all. pozor itself is always there.
         runs: Whole runs, one after the other.
         threads: Numbers of threads, each measured.
         repeats: Rounds of one case, at most.
@@ -63,10 +63,16 @@ def _picked(words: tuple[str, ...]) -> list[Peer]:
         if not any(word.lower() in peer.name.lower() for peer in everybody):
             names = ", ".join(peer.name for peer in everybody)
             raise OptionError(f"--peers must name one of {names}; got {word!r}.")
+    names = {peer.name.lower() for peer in everybody}
+
+    def picks(word: str, name: str) -> bool:
+        """A whole name picks that peer alone."""
+        return word == name if word in names else word in name
+
     return [
         peer
         for peer in everybody
-        if not words or peer.name == "pozor" or any(word.lower() in peer.name.lower() for word in words)
+        if not words or peer.name == "pozor" or any(picks(word.lower(), peer.name.lower()) for word in words)
     ]
 
 
