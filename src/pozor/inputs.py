@@ -183,17 +183,12 @@ def to_torch(array: np.ndarray) -> Any:
 
 def dtype_name(array: Any) -> str:
     """'float32' for NumPy and torch alike."""
-    return _numpy_name(array.dtype) if isinstance(array, np.ndarray) else _torch_name(array.dtype)
+    return _name(array.dtype, isinstance(array, np.ndarray))
 
 
 @lru_cache(maxsize=64)  # NumPy spells a name anew at each asking, which takes longer than a small head
-def _numpy_name(dtype: np.dtype) -> str:
-    return dtype.name
-
-
-@lru_cache(maxsize=64)
-def _torch_name(dtype: Any) -> str:
-    return str(dtype).removeprefix("torch.")
+def _name(dtype: Any, numpy: bool) -> str:
+    return dtype.name if numpy else str(dtype).removeprefix("torch.")
 
 
 def _kind(array: Any) -> str | None:
@@ -268,8 +263,7 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
         raise ShapeError(f"the batch axes of q, k and v must be equal or 1; got {said}.")
     batch = batches.pop() if batches else 1
     views = {
-        name: _expand(array if array.ndim == 4 else array.reshape(full[name]), (batch, *full[name][1:]))
-        for name, array in arrays.items()
+        name: _expand(array.reshape(full[name]), (batch, *full[name][1:])) for name, array in arrays.items()
     }
     return views["q"], views["k"], views.get("v")
 
