@@ -1,6 +1,7 @@
 """Using the worked examples in Chromium: pointing, keyboard, undo, sharing, languages, hostile input."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -245,7 +246,7 @@ def test_a_word_that_looks_like_html_is_text(on_paper: Page) -> None:
     rows = page.locator('figure[data-stage="scores"] tbody th')
     assert rows.all_text_contents() == words
     assert page.locator("main b").count() == 0
-    page.wait_for_function("location.hash.includes('%D7%A9')")  # the Hebrew letter
+    expect(page).to_have_url(re.compile("%D7%A9"))  # the Hebrew letter; no eval, which the page forbids
     page.reload()  # and through the address
     assert rows.all_text_contents() == words
 
@@ -364,6 +365,33 @@ def test_what_changed_flashes_once_unless_motion_is_unwanted(
         seen = set(page.evaluate("window.seen"))
         assert ("v.0.2.1" in seen) is moves
         assert "k.0.0.0" not in seen
+
+
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_what_does_not_fit_goes_on_in_the_next_line(chromium: Browser, lesson: str, width: int) -> None:
+    beyond = """[...document.querySelectorAll('[data-line] figure')]
+        .filter(matrix => matrix.getBoundingClientRect().right > window.innerWidth).length"""
+    scrolls = "(line => line.scrollWidth > line.clientWidth)(document.querySelector('[data-line]'))"
+    with opened(chromium, lesson, "#/paper", viewport={"width": width, "height": 800}) as page:
+        write(page, cell(page, "x", 0, 0), "7,5")  # exp(21.8) is 3.047·10⁹: a wide column
+        assert (page.evaluate(beyond), page.evaluate(scrolls)) == (0, False)
+        page.get_by_role("button", name="přidat slovo").click()
+        expect(cell(page, "x", 3, 0)).to_be_visible()
+        assert (page.evaluate(beyond), page.evaluate(scrolls)) == (0, False)
+
+
+def test_the_map_prints_what_the_note_below_it_adds_up(on_paper: Page) -> None:
+    page = on_paper
+    note = page.locator("[data-note=sumOfRounded]")
+    cells = "cells => cells.map(cell => cell.textContent.trim())"
+    assert page.eval_on_selector_all('[data-cell^="2,"]', cells) == ["0,309", "0,297", "0,395"]
+    expect(note).to_contain_text("0,309 + 0,297 + 0,395")
+    page.get_by_role("combobox", name="Desetinná místa").select_option("4")
+    assert page.eval_on_selector_all('[data-cell^="2,"]', cells) == shown(page, "probs", 2)
+    # sixteen digits make no small map: two of them, and no sum of other digits below
+    page.get_by_role("combobox", name="Desetinná místa").select_option(label="float64")
+    assert page.eval_on_selector_all('[data-cell^="2,"]', cells) == ["0,31", "0,30", "0,39"]
+    expect(note).to_have_count(0)
 
 
 def test_on_a_phone_the_page_fits_and_the_line_scrolls_inside(chromium: Browser, lesson: str) -> None:
