@@ -1,5 +1,6 @@
 """The traps of rounding and of conventions: the text says what is true, and why it looks odd."""
 
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pozor import by_hand
+from pozor import AttentionMap, by_hand
 from pozor.working.numbers import Numbers
 from pozor.working.records import Mask, Projection, Scores, Softmax
 from pozor.working.sources import OwnArrays
@@ -193,3 +194,33 @@ def test_digits_have_bounds():
         by_hand("paper", query=0, digits=18)
     with pytest.raises(DtypeError, match=r"digits must be a whole number or None; got float\."):
         by_hand("paper", query=0, digits=2.5)
+
+
+def test_small_numbers_of_a_model_keep_three_figures():
+    texts = {0.5946: "0.595", 0.05946: "0.0595", 0.005946: "5.95·10⁻³", 0.0005946: "5.95·10⁻⁴", 0.05: "0.05"}
+    for value, text in texts.items():
+        assert Numbers(3, "en", measured=True).write(value).text == text
+    assert Numbers(3, "cs", measured=True).write(-0.0005946).text == "−5,95·10⁻⁴"
+    assert Numbers(3, "en").write(0.05946).text == "0.059"  # of a lesson: the decimals that were asked for
+    assert Numbers(1, "en", measured=True).write(0.35).text == "0.4"
+
+
+@settings(max_examples=60, deadline=None)
+@given(size=st.floats(-12, 3), mantissa=st.floats(1, 9.99), digits=st.integers(3, 12))
+def test_a_shown_number_of_a_model_is_near_enough_to_multiply_on(size, mantissa, digits):
+    numbers, value = Numbers(digits, "en", measured=True), mantissa * 10.0**size
+    text = numbers.write(value, numbers.places([value])).text
+    number, _, power = text.partition("·10")
+    back = float(number) * 10.0 ** int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")) or 0)
+    assert abs(back - value) <= 0.00501 * value
+    assert float(numbers.shown(value)) == pytest.approx(back, rel=1e-12)
+
+
+@pytest.mark.parametrize("lang", ["cs", "en"])
+def test_a_cell_of_a_map_can_be_checked_from_the_numbers_that_are_shown(lang):
+    q, k, v = np.array([[1.0]]), np.array([[7.5], [0.07], [5.1]]), np.array([[1.0], [-0.16823], [2.0]])
+    text = flat(by_hand(AttentionMap(q, k, v, scale=1.0), query=0, key=1, lang=lang)).replace(",", ".")
+    line = re.search(r"[≐≈] (\S+)·10⁻⁴ · \[−0.168\] . \[−(\S+)·10⁻⁵\]", text)
+    assert line, text
+    assert float(line[1]) * 0.168 * 10 == pytest.approx(float(line[2]), rel=0.01)
+    assert f" {line[1]}·10⁻⁴ " in text[text.index("softmax") : line.start()]  # the table says the same

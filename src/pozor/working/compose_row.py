@@ -252,12 +252,11 @@ def _rounded_sum(voice: Voice, step: Softmax) -> list[Block]:
     if digits is None:
         total = math.fsum(step.probs) + step.sink_prob
         return [] if total == 1 else [voice.note("float64_sum", sum=voice.num(total))]
-    unit = Decimal(1).scaleb(-digits)
     parts = [step.probs[i] for i in np.flatnonzero(step.visible)] + (
         [step.sink_prob] if step.sink is not None else []
     )
-    total = sum((shortest(p).quantize(unit, ROUND_HALF_UP) for p in parts), Decimal(0))
-    return [] if total == 1 else [voice.note("rounded_sum", sum=voice.num(total))]
+    total = sum((voice.numbers.shown(p) for p in parts), Decimal(0))
+    return [] if voice.numbers.shown(total) == 1 else [voice.note("rounded_sum", sum=voice.num(total))]
 
 
 def _close_calls(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
@@ -274,6 +273,8 @@ def _close_calls(voice: Voice, step: Softmax, shown: list[int]) -> list[Block]:
             whole = shortest(float(values[i]))
             if not Decimal(1).scaleb(-digits) <= whole < 1000:
                 continue
+            if voice.numbers.shown(whole) != whole.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):
+                continue  # shown with more figures than the decimals have
             if not 0 < abs(whole * 10**digits % 1 - HALF) < CLOSE:
                 continue
             name: tuple[Inline, ...] = ()

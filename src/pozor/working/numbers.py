@@ -12,6 +12,7 @@ from pozor.working.records import Number
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 LONGEST = 17
+FIGURES = 3  # a number that is worked on keeps at least so many
 WIDE = Context(prec=1500)  # holds every float64 and every product of exact decimals
 
 
@@ -25,10 +26,16 @@ class Written:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Writes numbers in `lang` with up to `digits` decimals; None: every digit there is."""
+    """Writes numbers in `lang` with up to `digits` decimals; None: every digit there is.
+
+    With `measured` a small number of which the decimals would leave fewer than three figures gets one more
+    decimal, and where that is too little a power of ten: the numbers of a model are multiplied on, and by
+    hand that needs figures, not decimals.
+    """
 
     digits: int | None
     lang: str
+    measured: bool = False
 
     def __post_init__(self):
         if self.digits is None:
@@ -49,15 +56,36 @@ class Numbers:
             if whole != 0 and not -LONGEST <= whole.adjusted() <= LONGEST:
                 return self._scientific(whole, len(whole.as_tuple().digits))
             return Written(self._spell(_plain(whole)), not long)
-        rounded = whole.quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP, WIDE)
-        if (whole != 0 and rounded == 0) or abs(whole) >= 10**7:
-            return self._scientific(whole, max(1, min(self.digits, 3)))
+        missing = self._missing(whole)
+        if missing > 1 or abs(whole) >= 10**7:
+            return self._scientific(whole, self._figures)
+        rounded = self.shown(value)
+        if missing:
+            return Written(self._spell(f"{rounded:f}"), False)
         exact = rounded == whole
         if places is None:
             return Written(self._spell(_plain(rounded) if exact else f"{rounded:f}"), exact)
-        return Written(
-            self._spell(f"{whole.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, WIDE):f}"), exact
-        )
+        return Written(self._spell(f"{_rounded(whole, places):f}"), exact)
+
+    def _missing(self, whole: Decimal) -> int:
+        """The figures that the decimals leave too few; all where they leave none."""
+        assert self.digits is not None
+        rounded = _rounded(whole, self.digits)
+        if rounded == whole:
+            return 0
+        if rounded == 0:
+            return self._figures + 1
+        return max(0, self._figures - self.digits - 1 - rounded.adjusted()) if self.measured else 0
+
+    def shown(self, value: Number) -> Decimal:
+        """The number that a reader sees where `value` is written with `digits`."""
+        whole = shortest(value)
+        if self.digits is None:
+            return whole
+        missing = self._missing(whole)
+        if missing > 1:
+            return Decimal(f"{whole:.{self._figures - 1}e}")
+        return _rounded(whole, self.digits + missing)
 
     def places(self, values: "np.ndarray | list[Number]") -> int | None:
         """The decimals a column of these numbers needs, so that their marks stand under each other."""
@@ -66,7 +94,7 @@ class Numbers:
         needed = 0
         for value in values:
             if math.isfinite(value):
-                rounded = shortest(value).quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP, WIDE)
+                rounded = _rounded(shortest(value), self.digits)
                 exponent = rounded.normalize().as_tuple().exponent
                 exact = rounded == shortest(value)
                 needed = max(needed, self.digits if not exact else -min(int(exponent), 0))
@@ -100,7 +128,11 @@ class Numbers:
 
     def scientific(self, value: Number) -> Written:
         """`value` as a number times a power of ten."""
-        return self._scientific(shortest(value), 3)
+        return self._scientific(shortest(value), FIGURES)
+
+    @property
+    def _figures(self) -> int:
+        return FIGURES if self.digits is None else min(self.digits, FIGURES)
 
     def _scientific(self, whole: Decimal, figures: int) -> Written:
         mantissa, exponent = f"{whole:.{figures - 1}e}".split("e")
@@ -113,6 +145,10 @@ class Numbers:
 def shortest(value: Number) -> Decimal:
     """The decimal itself; of a float64 the shortest digits that name it, as a program prints it."""
     return value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+
+
+def _rounded(whole: Decimal, decimals: int) -> Decimal:
+    return whole.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WIDE)
 
 
 def _plain(value: Decimal) -> str:

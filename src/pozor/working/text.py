@@ -64,7 +64,7 @@ def formula(expr: Expr) -> str:
         case Sym(name, token, sub, number):
             index = "" if sub is None else sub.translate(SUBSCRIPTS)
             return f"{name}{'' if token is None else f'({numbered(token, number)})'}{index}"
-        case Times(Num(left), Num(right)):
+        case Times(Num(left), Num(right)) if "·" not in left + right:
             return f"{_guard(left)}·{_guard(right)}"
         case Times(left, right):
             return f"{_factor(left)} · {_factor(right)}"

@@ -29,6 +29,7 @@ from pozor.working.words import word
 WHOLE_SUM, LARGEST_TERMS = 8, 6  # a sum up to 8 terms is written whole, of a longer one the 6 largest
 WHOLE_ROW, LARGEST_KEYS = 12, 8
 WHOLE_VECTOR, FIRST_COLUMNS = 8, 4
+MEASURED = ("recording", "map", "layer")  # numbers of a model, not chosen for a lesson
 
 _PLACE = re.compile(r"\{(\w+)\}|`([^`]+)`")
 
@@ -40,7 +41,7 @@ class Voice:
         start = steps[0]
         assert isinstance(start, Start)
         self.start, self.steps, self.lang = start, steps, lang
-        self.numbers = Numbers(digits, lang)
+        self.numbers = Numbers(digits, lang, measured=start.source in MEASURED)
         self.about = "≐" if lang == "cs" else "≈"
 
     @property
