@@ -138,8 +138,13 @@ def test_the_app_answers(start: type[Started], work: Path) -> None:
     assert start(work, "--port", "0", "--no-open").token != app.token
 
 
-def test_a_recording_opens_at_its_first_head(start: type[Started], work: Path) -> None:
-    app = start(work, "view", "Příběh 1.pozor", "--port", "0", "--no-open")
+@pytest.mark.parametrize(("lang", "opening"), [("en", "opening"), ("cs", "otevírám záznam")])
+def test_a_recording_opens_at_its_first_head(
+    start: type[Started], work: Path, lang: str, opening: str
+) -> None:
+    app = start(work, "view", "Příběh 1.pozor", "--port", "0", "--no-open", "--lang", lang)
+    assert f"{opening} Příběh 1.pozor" in app.lines[0]
+    assert str(work) in app.lines[0]
     found = re.fullmatch(r"#/map/([0-9a-f]{16})\?layer=0&head=0", app.fragment)
     assert found
     assert app.get(f"/api/recordings/{found[1]}")[0] == 200

@@ -27,6 +27,8 @@ PREFERRED_PORT = 8765
 WORDS = {
     "en": {
         "starting": "pozor {version}: opening the worked examples and the recordings in {folder}.",
+        "recording": "pozor {version}: opening {recording}, beside the worked examples and the recordings in "
+        "{folder}.",
         "address": "Address (only for you, it holds the key):",
         "ssh": "You are connected over ssh. Run this on your own machine, then open the address there:",
         "browser": "A browser opens by itself; if it does not, open the address.",
@@ -35,6 +37,8 @@ WORDS = {
     },
     "cs": {
         "starting": "pozor {version}: otevírám spočítané příklady a záznamy ze složky {folder}.",
+        "recording": "pozor {version}: otevírám záznam {recording}; vedle něj jsou spočítané příklady "
+        "a záznamy ze složky {folder}.",
         "address": "Adresa (jen pro vás, je v ní přístupový klíč):",
         "ssh": "Jste připojeni přes ssh. Na svém počítači spusťte tento příkaz a adresu otevřete tam:",
         "browser": "Prohlížeč se otevře sám; pokud ne, otevřete adresu.",
@@ -193,7 +197,9 @@ def say(start: Start, address: str, port: int, opens: bool) -> None:
     """Tell the terminal what is happening, where, and how to stop it."""
     words = WORDS[start.words]
     lines = [
-        words["starting"].format(version=__version__, folder=start.folder),
+        words["starting" if start.recording is None else "recording"].format(
+            version=__version__, folder=start.folder, recording=start.recording
+        ),
         words["address"],
         f"  {address}",
     ]
