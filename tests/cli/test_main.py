@@ -9,6 +9,7 @@ import pytest
 
 from pozor import __version__, cli
 from pozor.cli.app import COMMANDS
+from pozor.cli.naming import in_options
 from pozor.errors import RecordingError
 
 ENVIRONMENT = {**os.environ, "PYTHONUTF8": "1", "COLUMNS": "100"}
@@ -45,7 +46,19 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["view", "a.pozor", "b.pozor"], "Got unexpected extra argument(s) (b.pozor); see pozor view -h."),
         (["view", "--port", "65536"], "--port must be from 0 to 65535; got 65536."),
         (["view", "--port", "-1"], "--port must be from 0 to 65535; got -1."),
-        (["--lang", "de"], "lang must be cs or en; got 'de'."),
+        (["--lang", "de"], "--lang must be cs or en; got 'de'."),
+        (["size", "--tokens", "0", "--heads", "32"], "--tokens must be at least 1; got 0."),
+        (["size", "--tokens", "9", "--heads", "2", "--kv-len", "0"], "--kv-len must be at least 1; got 0."),
+        (["size", "--tokens", "9", "--heads", "2", "--batch", "-1"], "--batch must be at least 1; got -1."),
+        (["size", "--tokens", "9", "--heads", "0"], "--heads must be a whole number from 1; got 0."),
+        (
+            ["size", "--tokens", "9", "--heads", "3", "--kv-heads", "2"],
+            "--heads must be a multiple of --kv-heads; got 3 and 2.",
+        ),
+        (
+            ["size", "--tokens", "9", "--heads", "3", "--d-model", "4"],
+            "--d-model must be a multiple of --heads where --head-dim is not given; got 4 and 3.",
+        ),
         (
             ["view", "--base-url", "x"],
             "--base-url must be the address under which the proxy shows the app, such as",
@@ -161,3 +174,28 @@ def test_the_list_of_commands_loads_nothing_heavy() -> None:
 def test_every_command_has_its_file() -> None:
     folder = Path(cli.__file__).parent
     assert all((folder / f"{name}.py").is_file() for name in COMMANDS)
+
+
+def test_the_list_of_commands_cuts_no_line_short(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run(capsys, "-h")
+    lines = out[out.index("Commands:") :].splitlines()[1 : 1 + len(COMMANDS)]
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines)
+
+
+def test_every_option_says_the_same_way_what_holds_without_it(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        _, out, _ = run(capsys, name, "-h")
+        assert "left out," not in " ".join(out.split())
+
+
+def test_what_a_parameter_is_called_stays_where_no_option_filled_it() -> None:
+    options = {"output", "heads", "digits"}
+    say = "num_heads must be one of 1 for pub; got 2."
+    assert in_options(say, {"digits"}, options) == say  # it came from a file
+    assert in_options(say, {"heads"}, options) == "--heads must be one of 1 for pub; got 2."
+    said = in_options("path must end in .pozor; got 'path must'.", {"output"}, options)
+    assert said == "-o must end in .pozor; got 'path must'."

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from pozor.cli.naming import options_named
 from pozor.cli.view import Base, Lang, Open, Port, view
 
 app = typer.Typer(
@@ -22,10 +23,11 @@ app = typer.Typer(
 COMMANDS = ("record", "view", "examples", "byhand", "size", "bench")
 
 for _name in COMMANDS:
-    app.command(_name)(getattr(import_module(f"pozor.cli.{_name}"), _name))
+    app.command(_name)(options_named(getattr(import_module(f"pozor.cli.{_name}"), _name)))
 
 
 @app.callback(invoke_without_command=True)
+@options_named
 def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,

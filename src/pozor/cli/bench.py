@@ -41,9 +41,9 @@ WORDS = {
 def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Short texts and few rounds: a minute.")] = False,
     cases: Annotated[
-        str, typer.Option(help="Groups or parts of case names, comma between; all if left out.")
+        str, typer.Option(help="Groups or parts of case names, comma between. Left out: all.")
     ] = "",
-    peers: Annotated[str, typer.Option(help="Parts of peers' names beside pozor; all if left out.")] = "",
+    peers: Annotated[str, typer.Option(help="Parts of peers' names beside pozor. Left out: all.")] = "",
     runs: Annotated[int, typer.Option(help="Whole runs; reports give the median and every one.")] = 1,
     threads: Annotated[str, typer.Option(help="Numbers of threads, such as 1,2. Left out: the cores.")] = "",
     repeats: Annotated[int, typer.Option(help="Rounds of one case, at most.")] = 9,
@@ -55,7 +55,9 @@ def bench(
     ] = None,
     lang: Annotated[str | None, typer.Option(help="cs or en. Left out: the locale's, else English.")] = None,
 ) -> None:
-    """How fast pozor is beside torch, onnxruntime and OpenVINO: checked first, then timed side by side.
+    """How fast pozor is beside torch, onnxruntime and OpenVINO.
+
+    Every peer's numbers are checked first, then all are timed side by side.
 
     \b
     Groups: prefill, decode, window, growth, observe, small, length, memory, model.

@@ -64,16 +64,16 @@ WORDS = {
 def size(
     tokens: int = typer.Option(..., help="Queries of one sequence (q_len)."),
     heads: int = typer.Option(..., help="Query heads of a layer."),
-    kv_heads: int | None = typer.Option(None, help="Heads of k and v; left out, as many as --heads."),
-    head_dim: int | None = typer.Option(None, help="Channels of a head; left out, d_model / heads."),
-    v_head_dim: int | None = typer.Option(None, help="Channels of a head of v; left out, head_dim."),
+    kv_heads: int | None = typer.Option(None, help="Heads of k and v. Left out: as many as --heads."),
+    head_dim: int | None = typer.Option(None, help="Channels of a head. Left out: --d-model / --heads."),
+    v_head_dim: int | None = typer.Option(None, help="Channels of a head of v. Left out: --head-dim."),
     d_model: int | None = typer.Option(None, help="Channels of x; adds projections and parameters."),
-    kv_len: int | None = typer.Option(None, help="Keys of one sequence; left out, --tokens."),
+    kv_len: int | None = typer.Option(None, help="Keys of one sequence. Left out: as many as --tokens."),
     layers: int = typer.Option(1, help="Layers of the model."),
     batch: int = typer.Option(1, help="Sequences at once."),
     dtype: str = typer.Option("float16", help="float64, float32, float16, bfloat16 or float8."),
     causal: bool = typer.Option(False, "--causal", help="Count only what a causal mask lets be seen."),
-    lang: str | None = typer.Option(None, help="cs or en; left out, the locale's, else English."),
+    lang: str | None = typer.Option(None, help="cs or en. Left out: the locale's, else English."),
 ) -> None:
     """What attention costs: scores matrix, KV cache, forward pass.
 
@@ -84,9 +84,13 @@ def size(
     from rich.console import Console
 
     from pozor.costs import footprint
+    from pozor.errors import OptionError
     from pozor.language import choose
 
     lang = choose(lang)
+    for name, count in (("tokens", tokens), ("kv-len", kv_len), ("batch", batch)):
+        if count is not None and count < 1:  # the library counts empty calls too, here they are a slip
+            raise OptionError(f"--{name} must be at least 1; got {count}.")
     cost = footprint(
         tokens,
         num_heads=heads,
