@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { shown, step } from "../src/scales/axis";
+import { repeated, shown, step } from "../src/scales/axis";
 import { colour, moreIsDarker, readable, SCALES, table } from "../src/scales/colour";
 import { home, locate, tilesIn, zoomFor } from "../src/scales/tileGrid";
-import { label, parts, shorten, spoken } from "../src/scales/tokenLabel";
+import { label, parts, seen, shorten, spoken } from "../src/scales/tokenLabel";
 import { place, range, ticks } from "../src/scales/transfer";
 
 describe("transfer", () => {
@@ -132,5 +132,21 @@ describe("tiles", () => {
   it("shows the whole matrix at home", () => {
     expect(home(700, 500, 64, 64, 96).cell).toBeCloseTo(500 / 64);
     expect(home(700, 500, 2, 2, 96).cell).toBe(96);
+  });
+});
+
+describe("labels that look the same", () => {
+  const token = (own: string, before = "", after = "", inText = true) => ({ before, own, after, inText });
+  const twins = (tokens: ReturnType<typeof token>[], longest = 13) => [...repeated(tokens.map((one) => seen(one, longest)))];
+  it("are found by what is seen, not by what the tokens hold", () => {
+    expect(twins([token("Anna"), token(" gave"), token(" Anna")])).toEqual([0, 2]); // the space of a text is not shown
+    expect(twins([token("Anna", "", "", false), token(" Anna", "", "", false)])).toEqual([]); // here it is: ␣Anna
+  });
+  it("are so too when two pieces of one word both show the word", () => {
+    expect(twins([token(" walk", "", "ed"), token("ed", "walk"), token(".")])).toEqual([0, 1]);
+  });
+  it("are so too when they differ only in what is cut off", () => {
+    expect(twins([token("internationally"), token("internationals")])).toEqual([0, 1]);
+    expect(twins([token("internationally"), token("internationals")], 15)).toEqual([]);
   });
 });

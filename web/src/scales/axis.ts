@@ -33,3 +33,10 @@ export function shown(
   }
   return [...kept].sort((a, b) => a - b);
 }
+
+/** The indices of the labels that stand on the axis more than once: alone they would not say which one is meant. */
+export function repeated(labels: readonly string[]): Set<number> {
+  const times = new Map<string, number>();
+  for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1);
+  return new Set(labels.flatMap((label, index) => ((times.get(label) ?? 0) > 1 ? [index] : [])));
+}

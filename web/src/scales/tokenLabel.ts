@@ -73,6 +73,30 @@ export function shorten(text: string, most: number, from: "start" | "end"): stri
   return from === "start" ? `…${characters.slice(1 - most).join("")}` : `${characters.slice(0, most - 1).join("")}…`;
 }
 
+/** A token and what its word has on either side of it. */
+interface InWord {
+  before: string;
+  own: string;
+  after: string;
+  inText: boolean;
+}
+
+/** What there is room for: the token, and as much of its word as fits around it. */
+export function cut({ before, own, after, inText }: InWord, longest: number): { before: string; own: Part[]; after: string } {
+  const room = Math.max(2, longest - [...own].length);
+  return {
+    before: before === "" ? "" : shorten(before, room, "start"),
+    own: parts(own, longest).filter(({ kind }) => kind !== "space" || !inText),
+    after: after === "" ? "" : shorten(after, room - Math.min(room - 1, [...before].length), "end"),
+  };
+}
+
+/** The letters of a label as they stand on an axis. */
+export function seen(token: InWord, longest: number): string {
+  const { before, own, after } = cut(token, longest);
+  return `${before}${own.map(({ text }) => text).join("")}${after}`;
+}
+
 function picture(character: string): string {
   const known = PICTURES[character];
   if (known !== undefined) return known;
