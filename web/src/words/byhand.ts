@@ -71,6 +71,11 @@ const en = {
   link: "Link to this state",
   copy: "Copy",
   copied: "Copied.",
+  linkOpens: {
+    app: "The link opens in this browser while pozor runs. To send your version, save it as JSON; the page to open it in is made by pozor examples.",
+    file: "The link leads to this file on this computer. To send your version, send the file and, with it, your version saved as JSON.",
+    web: "",
+  },
   notCopied: "The browser does not let the page copy; select the text and copy it yourself.",
   save: "Save as JSON",
   load: "Open JSON…",
@@ -209,6 +214,11 @@ const cs: typeof en = {
   link: "Odkaz na tento stav",
   copy: "Kopírovat",
   copied: "Zkopírováno.",
+  linkOpens: {
+    app: "Odkaz funguje v tomto prohlížeči, dokud pozor běží. Chcete-li svou verzi poslat, uložte ji jako JSON; stránku, ve které se otevře, vytvoří pozor examples.",
+    file: "Odkaz vede k tomuto souboru na tomto počítači. Chcete-li svou verzi poslat, pošlete soubor a s ním svou verzi uloženou jako JSON.",
+    web: "",
+  },
   notCopied: "Prohlížeč nedovolí stránce kopírovat; označte text a zkopírujte ho sami.",
   save: "Uložit jako JSON",
   load: "Otevřít JSON…",
