@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from pozor import by_hand
+from pozor import AttentionMap, by_hand
 from pozor.working import latex, markdown
 from pozor.working.document import Heading, Table
 from pozor.working.sources import OwnArrays
@@ -243,3 +243,18 @@ def test_long_rows_are_shortened_and_say_so():
     assert len(shown) == 6
     assert abs(sum(shown) + rest - to_float(total)) < 0.02
     assert to_text(working.document, 60)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("cs", "Znak ␣ je mezera"), ("en", "␣ is a space")])
+def test_the_mark_of_a_space_is_explained_once_where_there_is_one(lang, said):
+    q = np.eye(2)
+    marked = by_hand(AttentionMap(q, q, q, tokens=["a", " b"]), query=1, lang=lang)
+    assert marked.text.count(said) == marked.markdown.count(said) == marked.html.count(said) == 1
+    assert marked.text.index(said) < marked.text.index("\n1. ")
+    assert said not in by_hand(AttentionMap(q, q, q, tokens=["a", "b"]), query=1, lang=lang).text
+
+
+@pytest.mark.parametrize(("lang", "said"), [("cs", "čte masku obráceně"), ("en", "the other way round")])
+def test_the_note_on_masked_fill_says_what_is_the_other_way_round(lang, said):
+    text = " ".join(by_hand("paper", query=0, lang=lang).text.replace("\n| ", " ").split())
+    assert f"masked_fill {said}" in text or f"masked_fill reads its mask {said}" in text

@@ -35,6 +35,7 @@ from pozor.working.records import (
     Step,
     WeightedSum,
 )
+from pozor.working.tokens import visible
 from pozor.working.voice import FIRST_COLUMNS, WHOLE_ROW, WHOLE_SUM, WHOLE_VECTOR, Voice
 
 WHOLE_TEXT = 6  # the projections of up to 6 tokens are written out, of a longer text those of the first
@@ -93,6 +94,8 @@ def _start(voice: Voice, steps: list[Start]) -> list[Block]:
                    key_index=0 if start.key is None else numbers.count(start.key.index),
                    keys=numbers.count(len(start.labels)))
     )  # fmt: skip
+    if any("␣" in visible(label.text) for label in start.labels):
+        blocks.append(voice.para("blank_mark"))
     sizes = [
         f"{label} {numbers.count(value)}"
         for label, value in (

@@ -42,6 +42,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "The cell: query {query} (index {index}), key {key} (index {key_index}), counted from 0; there are "
         "{keys} keys.",
     ),
+    "blank_mark": ("Znak ␣ je mezera, která patří k tokenu.", "␣ is a space that belongs to the token."),
     "sizes": ("Rozměry: {sizes}.", "Sizes: {sizes}."),
     "exactness_decimal": (
         "Součty a součiny počítáme přesně v desetinných číslech; odmocniny, exp a vše, co z nich vychází, ve "
@@ -167,10 +168,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "whatever the score was.",
     ),
     "mask_code": (
-        "True tu má opačný smysl: `masked_fill` zakrývá místa, kde je True; maska v pozoru naopak říká, kam "
-        "se dívat smí.",
-        "The sense is the opposite: `masked_fill` hides where it is True; a mask in pozor says where one "
-        "may look.",
+        "`masked_fill` čte masku obráceně: True v ní zakrývá; v pozoru True znamená, že se tam dívat smí.",
+        "`masked_fill` reads its mask the other way round: True hides there; in pozor True means may look.",
     ),
     "code_hide": ("True = zakrýt", "True = hide"),
     "code_see": ("True = smí vidět", "True = may look"),
