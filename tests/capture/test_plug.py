@@ -1,5 +1,6 @@
 """The listener: the model is as it was afterwards, and nobody else is listened to."""
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,14 @@ def test_inference_mode(tmp_path: Path) -> None:
         model(input_ids=ids(6))
     assert session.recording is not None
     assert session.recording.layers[0].has_v_norm
+
+
+def test_a_session_says_how_far_it_is(tmp_path: Path) -> None:
+    model, path = tiny("llama"), tmp_path / "a.pozor"
+    with pozor.record(model, path) as session:
+        assert repr(session) == f"<Session {path}: nothing recorded yet>"
+        model(input_ids=ids(5))
+        assert re.fullmatch(rf"<Session {re.escape(str(path))}: \d layers so far>", repr(session))
+    assert session.recording is not None
+    layers, error = len(session.recording.layers), session.recording.fidelity
+    assert repr(session) == f"<Session {path}: {layers} layers, fidelity {error:.1e}>"

@@ -96,6 +96,14 @@ class Session:
         self._masks: dict[tuple, tuple[Any, list[MaskForm]]] = {}
         self._failure: BaseException | None = None
 
+    def __repr__(self) -> str:
+        done = self.recording
+        if done is None:
+            what = f"{len(self._written)} layers so far" if self._forwards else "nothing recorded yet"
+            return f"<Session {self._writer.path}: {what}>"
+        error = "not compared" if done.fidelity is None else f"{done.fidelity:.1e}"
+        return f"<Session {done.path}: {len(done.layers)} layers, fidelity {error}>"
+
     def __enter__(self) -> "Session":
         with ExitStack() as stack:
             stack.enter_context(self._writer)
