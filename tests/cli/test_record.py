@@ -9,6 +9,8 @@ import pytest
 
 import pozor
 from pozor import cli
+from pozor.capture import loading
+from pozor.errors import CaptureError
 
 STORY = "Švejk ordered a beer. The landlord brought the beer, and Švejk drank the beer he had ordered.\n"
 
@@ -241,3 +243,19 @@ def test_a_model_without_its_weights(minilm: Path, capsys: pytest.CaptureFixture
     code, _, err = run(capsys, "bare", "--text-file", "story.txt", "-o", "a.pozor")
     assert code == 2
     assert err.startswith("pozor: bare cannot be loaded as a model: Error no file named model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("cs", "rozbalí na 513,1 MiB; potrvá to asi 20 s."), ("en", "takes about 20 s.")]
+)
+def test_the_wait_for_a_gguf_is_announced_before_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, lang: str, said: str
+) -> None:
+    def load(*_: object, **__: object) -> None:
+        raise CaptureError("this is where it would load.")
+
+    monkeypatch.setattr(loading, "find", lambda _: loading.Source("m", ".", "m.gguf", 538_060_032))
+    monkeypatch.setattr(loading, "load", load)
+    code, out, err = run(capsys, "m.gguf", "--text-file", "story.txt", "-o", "a.pozor", "--lang", lang)
+    assert (code, err) == (2, "pozor: this is where it would load.\n")
+    assert said in out

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORDS = {
     "cs": {
         "loading": "Načítám {name}…",
-        "gguf": "Soubor GGUF se při načtení rozbalí na {size}.",
+        "gguf": "Soubor GGUF se při načtení rozbalí na {size}; potrvá to asi {time}.",
         "model": "{name} ({architecture}), {dtype}, {device}, pozornost {implementation}",
         "item": "  {name}: tokenů {tokens}",
         "plan": "Záznam zabere asi {size} a potrvá asi {time}.",
@@ -38,7 +38,7 @@ WORDS = {
     },
     "en": {
         "loading": "Loading {name}…",
-        "gguf": "The GGUF file is dequantised to {size} when it is loaded.",
+        "gguf": "The GGUF file is dequantised to {size} when it is loaded, which takes about {time}.",
         "model": "{name} ({architecture}), {dtype}, {device}, {implementation} attention",
         "item": "  {name}: tokens {tokens}",
         "plan": "The recording will take about {size} and about {time}.",
@@ -55,6 +55,7 @@ WORDS = {
         "minutes": "{n} min",
     },
 }
+GGUF_RATE = 27e6  # bytes a second that transformers unpacks: some 20 s for smollm2
 # relative error that rounding alone explains, by dtype
 ROUNDING = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
 
@@ -133,7 +134,8 @@ def record(
     source = loading.find(model)
     console.print(words["loading"].format(name=source.name), markup=False)
     if source.gguf:
-        console.print(words["gguf"].format(size=_size(source.gguf_bytes, language)), markup=False)
+        unpacked, wait = source.gguf_bytes, _time(source.gguf_bytes / GGUF_RATE, words, language)
+        console.print(words["gguf"].format(size=_size(unpacked, language), time=wait), markup=False)
     loaded = loading.load(source, dtype=dtype, device=device)
     items = [tokenizing.of_text(loaded.tokenizer, text, name, max_tokens) for name, text in texts]
     _must_hold_tokens(items)
