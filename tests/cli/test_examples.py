@@ -45,6 +45,12 @@ def test_the_language_is_written_into_the_file(tmp_path: Path, lang: str) -> Non
     assert f'<html data-lang="{lang}" lang="{lang}">' in start
 
 
+@pytest.mark.parametrize(("lang", "said"), [("cs", "otevře se v každém"), ("en", "opens in any browser")])
+def test_the_last_line_is_in_the_language_asked_for(tmp_path: Path, capsys, lang: str, said: str) -> None:
+    assert run("-o", str(tmp_path / "hodina.html"), "--lang", lang) == 0
+    assert said in capsys.readouterr().out
+
+
 def test_it_never_overwrites_unasked(tmp_path: Path, capsys) -> None:
     path = tmp_path / "hodina.html"
     path.write_text("mine", encoding="utf-8")
