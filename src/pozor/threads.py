@@ -1,6 +1,8 @@
 """How many threads the native kernel may use; not how it uses them."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pozor.errors import DtypeError, OptionError
 
@@ -20,7 +22,9 @@ def set_num_threads(n: int) -> None:
     Raises:
         DtypeError: Not a whole number.   OptionError: Below 1.
     Example:
-        >>> set_num_threads(2)
+        >>> with using(2):  # the same, for a block
+        ...     num_threads()
+        2
     """
     global _chosen
     if isinstance(n, bool) or not hasattr(n, "__index__"):
@@ -28,6 +32,18 @@ def set_num_threads(n: int) -> None:
     if n < 1:
         raise OptionError(f"n must be 1 thread or more; got {n}.")
     _chosen = int(n)
+
+
+@contextmanager
+def using(n: int) -> Iterator[None]:
+    """n threads inside the block; afterwards as many as before."""
+    global _chosen
+    before = _chosen
+    set_num_threads(n)
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 def num_threads() -> int:

@@ -1,5 +1,6 @@
 """The native kernel: each instruction set against the reference, bits, strides, threads, forks, signals."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -322,6 +323,16 @@ def test_number_of_threads():
         pozor.set_num_threads(0)
     with pytest.raises(pozor.DtypeError, match=r"n must be a whole number of threads; got 1.5"):
         pozor.set_num_threads(1.5)
+
+
+def test_a_block_with_its_own_number_of_threads_leaves_it_as_it_was():
+    from pozor import threads
+
+    before = threads.num_threads()
+    with contextlib.suppress(ZeroDivisionError), threads.using(before + 1):
+        assert threads.num_threads() == before + 1
+        raise ZeroDivisionError
+    assert threads.num_threads() == before
 
 
 @pytest.mark.parametrize("given", ["0", "two"])

@@ -8,7 +8,7 @@ from pozor.bench import ceilings, checked, clock
 from pozor.bench.cases import Case, chosen
 from pozor.bench.measurement import Measurement, circumstances
 from pozor.bench.peers import Absent, Call, Peer, all_peers
-from pozor.bench.threads import set_threads
+from pozor.bench.threads import same_threads
 from pozor.errors import OptionError, PozorError
 
 
@@ -52,9 +52,9 @@ def measure(options: Options) -> Iterator[Measurement]:
     with_model = not options.quick and (not options.cases or "model" in options.cases)
     for run in range(options.runs):
         for threads in options.threads:
-            set_threads(threads)
-            for one in _one_run(found, everybody, threads, options, with_model):
-                yield replace(one, run=run, **around)
+            with same_threads(threads):
+                for one in _one_run(found, everybody, threads, options, with_model):
+                    yield replace(one, run=run, **around)
 
 
 def _picked(words: tuple[str, ...]) -> list[Peer]:

@@ -1,20 +1,25 @@
-"""The same number of threads for everybody who is in this process."""
+"""The same number of threads for everybody who is in this process, while something is measured."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
-import pozor
+from pozor import threads
 
 
-def set_threads(count: int) -> None:
+@contextmanager
+def same_threads(count: int) -> Iterator[None]:
     """pozor, torch and NumPy's BLAS; onnxruntime and OpenVINO are told when their graphs are made."""
-    choose = getattr(pozor, "set_num_threads", None)
-    if choose is not None:
-        choose(count)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(count)
-    try:
-        from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        return  # NumPy's BLAS keeps its own number
-    threadpool_limits(count, user_api="blas")
+    with ExitStack() as stack:
+        stack.enter_context(threads.using(count))
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(count)
+        try:
+            from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]
+        except ImportError:
+            pass  # NumPy's BLAS keeps its own number
+        else:
+            stack.enter_context(threadpool_limits(count, user_api="blas"))
+        yield
