@@ -11,6 +11,7 @@ endif
 PY := $(BIN)/python
 STATIC := src/pozor/viewer/static
 WEB_SOURCES := $(shell find web/src web/public web/*.html web/*.ts web/*.json -type f 2>/dev/null)
+KERNEL_SOURCES := $(shell find native -type f 2>/dev/null)
 SAY := @printf '\n== %s\n'
 
 NATIVE := cmake -DPOZOR_PYTHON=OFF -S native
@@ -35,12 +36,12 @@ $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "pozor needs Python 3.11 or newer; $(PYTHON) is older. Give another: make PYTHON=python3.12 run"; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian install it with: apt-get install python3-venv"; rm -rf $(VENV); exit 2; }
 
-$(BIN)/.run-ready: pyproject.toml | $(PY)
-	$(SAY) "installing pozor and its seven small dependencies (about 130 MB, no torch)"
+$(BIN)/.run-ready: pyproject.toml $(KERNEL_SOURCES) | $(PY)
+	$(SAY) "installing pozor and its seven small dependencies, building its kernel (about 130 MB, no torch)"
 	@$(PY) -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
-$(BIN)/.test-ready: pyproject.toml tools/model_packages.txt | $(PY)
+$(BIN)/.test-ready: pyproject.toml tools/model_packages.txt $(KERNEL_SOURCES) | $(PY)
 	$(SAY) "installing the development extras: torch (CPU), transformers, Playwright, … (about 1.5 GB, some minutes)"
 	@$(PY) -m pip install -qq --disable-pip-version-check torch==2.13.0
 	@$(PY) -m pip install -qq --disable-pip-version-check --editable '.[dev]'
