@@ -86,9 +86,9 @@ def test_a_pipe_gets_plain_text(capsys):
         (["--heads", "32"], "Missing option '--tokens'"),
         (
             ["--tokens", "8", "--heads", "6", "--kv-heads", "4"],
-            "must be a multiple of num_kv_heads; got 6 and 4",
+            "--heads must be a multiple of --kv-heads; got 6 and 4.",
         ),
-        (["--tokens", "8", "--heads", "6", "--lang", "de"], "lang must be cs or en; got 'de'."),
+        (["--tokens", "8", "--heads", "6", "--lang", "de"], "--lang must be cs or en; got 'de'."),
         (["--tokens", "8", "--heads", "6", "--dtype", "int4"], "got 'int4'"),
     ],
 )
