@@ -13,7 +13,7 @@ from pozor.bench import bars, ceilings, checked, clock, report, run
 from pozor.bench.cases import GROUPS, Case, as_dtype, cases, chosen
 from pozor.bench.measurement import Measurement, circumstances, read
 from pozor.bench.models import OURS, THEIRS
-from pozor.bench.peers import Absent, Call, Peer, all_peers
+from pozor.bench.peers import Absent, Call, Peer, all_peers, ours
 from pozor.errors import OptionError
 
 PLAIN = Case("prefill", "float32", 2, 2, 24, 24, 8)
@@ -333,3 +333,10 @@ def test_no_measurement_no_report(tmp_path):
 
 def test_the_circumstances_name_no_folder():
     assert "/" not in json.dumps(circumstances()["commit"])
+
+
+@pytest.mark.parametrize("isa", ours.isas())
+def test_a_forced_instruction_set_is_named_as_the_one_that_ran(isa):
+    case = Case("prefill", "float32", 2, 2, 40, 40, 8)
+    qkv = tuple(np.ones((1, 2, 40, 8), np.float32) for _ in range(3))
+    assert ours._call_of("native", isa)(case, qkv, 1).path == f"native {isa} rows"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pozor
+from pozor import threads
 from pozor.errors import OptionError
 
 _PACKAGES = ("numpy", "torch", "onnxruntime", "openvino", "transformers", "llama-cpp-python")
@@ -97,7 +98,7 @@ def _commit() -> str:
 def _machine() -> dict[str, Any]:
     import os
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = threads.usable_cores()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # of everybody, in cores, as we start
     python = platform.python_version()
     return {"system": platform.platform(), "cpu": _cpu(), "cores": cores, "python": python, "load": load}

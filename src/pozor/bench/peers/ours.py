@@ -1,6 +1,8 @@
 """pozor: as auto chooses, each backend and instruction set by name, with observables, and as torch's SDPA."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pozor
@@ -44,6 +46,21 @@ def everything(received: bool) -> pozor.Want:
     return pozor.Want(row_max=True, entropy=True, top_k=8, distance=True, pooled=64, received=received)
 
 
+@contextmanager
+def _forcing(isa: str) -> Iterator[None]:
+    """The kernel on that instruction set inside the block; "" leaves it as it is."""
+    before = os.environ.get(ISA)
+    if isa:
+        os.environ[ISA] = isa
+    try:
+        yield
+    finally:
+        if isa and before is None:
+            del os.environ[ISA]
+        elif isa and before is not None:
+            os.environ[ISA] = before
+
+
 def _call_of(backend: str, isa: str = "") -> Any:
     def prepare(case: Case, qkv: tuple[Any, Any, Any], threads: int) -> Call:
         if backend != "auto" and case.kv_len > _LONGEST and case.q_len > 1:
@@ -59,26 +76,24 @@ def _call_of(backend: str, isa: str = "") -> Any:
             return pozor.attention(*qkv, **options)
 
         def forced() -> Any:
-            before = os.environ.get(ISA)
-            os.environ[ISA] = isa
-            try:
+            with _forcing(isa):
                 return run()
-            finally:
-                if before is None:
-                    del os.environ[ISA]
-                else:
-                    os.environ[ISA] = before
 
-        return Call(forced if isa else run, lambda found: getattr(found, "out", found), _path(qkv, options))
+        with _forcing(isa):
+            path = _path(qkv, options)
+        return Call(forced if isa else run, lambda found: getattr(found, "out", found), path)
 
     return prepare
+
+
+_FEW = 32  # tokens: more than the kernel takes for a short call, so that long ones are named rightly
 
 
 def _path(qkv: tuple[Any, Any, Any], options: dict[str, Any]) -> str:
     """Which backend and kernel `attention` takes, asked of a few queries."""
     q, k, v = qkv
     few: dict[str, Any] = options | ({"q_offset": 0} if options["causal"] or options["window"] else {})
-    seen = pozor.observe(q[:, :, :1], k[:, :, :1], v[:, :, :1], **few)
+    seen = pozor.observe(*(x[:, :, :_FEW] for x in (q, k, v)), **few)
     return f"{seen.backend} {seen.path}".strip()
 
 
