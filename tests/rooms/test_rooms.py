@@ -32,6 +32,10 @@ MAY = {
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
     "viewer": {"recording", "working", "matrix", "examples"},
     "torch": {"attend", "masks"},
+    "lessons": {
+        *("exercises", "lm", "viewer", "working", "layer", "matrix", "attend", "masks", "positions"),
+        *("recording", "examples", "costs"),
+    },
     "bench": None,  # any room above it
     "data": set(),
     "cli": None,  # any room; no arithmetic

@@ -1,0 +1,1 @@
+"""Lessons as marimo notebooks: which there are, what a notebook builds on, the server they run in."""
