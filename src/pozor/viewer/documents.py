@@ -12,6 +12,7 @@ Variant = Literal["recorded", "unmasked", "causal"]
 Value = Literal["prob", "value_norm"]
 Reduce = Literal["max", "mean", "share"]
 Language = Literal["cs", "en"]
+ExerciseKind = Literal["number", "vector", "tokens", "sentence"]
 
 
 class RecordingCard(TypedDict):
@@ -127,6 +128,87 @@ class CellDocument(TypedDict):
     logit: float | None  # None where hidden
     lse: float | None  # None where the row sees nothing
     html: str  # the working of the cell as an HTML fragment (escaped, MathML, no script or style)
+
+
+class ExerciseLine(TypedDict):
+    """An exercise in the list of all."""
+
+    id: str
+    lesson: int
+    kind: ExerciseKind
+    title: str
+
+
+class ExerciseDocument(TypedDict):
+    """An exercise with its numbers: all that a page may know before it asks."""
+
+    id: str
+    lesson: int
+    kind: ExerciseKind
+    title: str
+    seed: int | None  # None: the numbers of the lesson
+    question: str  # an HTML fragment (escaped, MathML and tables, no script or style)
+    choices: list[str] | None  # the words to choose from
+    many: bool  # whether several of them may be chosen
+    hints: int  # how many there are
+    locked: bool  # whether the solution asks for a code
+
+
+class VerdictDocument(TypedDict):
+    """What a checker says of an answer."""
+
+    right: bool
+    diagnosis: str | None  # key of the recognised mistake
+    message: str  # one or two sentences, plain text
+    found: list[str]  # claims of a sentence
+    missed: list[str]
+    model: str | None  # the model answer of a sentence, plain text
+
+
+class HintDocument(TypedDict):
+    """One hint."""
+
+    number: int  # from 0
+    of: int
+    html: str
+
+
+class SolutionDocument(TypedDict):
+    """The solution with its working, or that it is locked."""
+
+    html: str | None  # None while it is locked
+    locked: bool
+    refused: bool  # a code came and was wrong
+
+
+class ExercisesAnswer(TypedDict):
+    """POST /api/exercise {"ask": "list", "lang"}."""
+
+    exercises: list[ExerciseLine]
+
+
+class ExerciseAnswer(TypedDict):
+    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}."""
+
+    exercise: ExerciseDocument
+
+
+class VerdictAnswer(TypedDict):
+    """POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}."""
+
+    verdict: VerdictDocument
+
+
+class HintAnswer(TypedDict):
+    """POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}."""
+
+    hint: HintDocument
+
+
+class SolutionAnswer(TypedDict):
+    """POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}."""
+
+    solution: SolutionDocument
 
 
 class ErrorDocument(TypedDict):

@@ -10,6 +10,8 @@ export type Reduce = "max" | "mean" | "share";
 
 export type Language = "cs" | "en";
 
+export type ExerciseKind = "number" | "vector" | "tokens" | "sentence";
+
 /** One line of the list of recordings. */
 export interface RecordingCard {
   /** stable over restarts: a digest of the real path */
@@ -142,6 +144,90 @@ export interface CellDocument {
   lse: number | null;
   /** the working of the cell as an HTML fragment (escaped, MathML, no script or style) */
   html: string;
+}
+
+/** An exercise in the list of all. */
+export interface ExerciseLine {
+  id: string;
+  lesson: number;
+  kind: ExerciseKind;
+  title: string;
+}
+
+/** An exercise with its numbers: all that a page may know before it asks. */
+export interface ExerciseDocument {
+  id: string;
+  lesson: number;
+  kind: ExerciseKind;
+  title: string;
+  /** null: the numbers of the lesson */
+  seed: number | null;
+  /** an HTML fragment (escaped, MathML and tables, no script or style) */
+  question: string;
+  /** the words to choose from */
+  choices: string[] | null;
+  /** whether several of them may be chosen */
+  many: boolean;
+  /** how many there are */
+  hints: number;
+  /** whether the solution asks for a code */
+  locked: boolean;
+}
+
+/** What a checker says of an answer. */
+export interface VerdictDocument {
+  right: boolean;
+  /** key of the recognised mistake */
+  diagnosis: string | null;
+  /** one or two sentences, plain text */
+  message: string;
+  /** claims of a sentence */
+  found: string[];
+  missed: string[];
+  /** the model answer of a sentence, plain text */
+  model: string | null;
+}
+
+/** One hint. */
+export interface HintDocument {
+  /** from 0 */
+  number: number;
+  of: number;
+  html: string;
+}
+
+/** The solution with its working, or that it is locked. */
+export interface SolutionDocument {
+  /** null while it is locked */
+  html: string | null;
+  locked: boolean;
+  /** a code came and was wrong */
+  refused: boolean;
+}
+
+/** POST /api/exercise {"ask": "list", "lang"}. */
+export interface ExercisesAnswer {
+  exercises: ExerciseLine[];
+}
+
+/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}. */
+export interface ExerciseAnswer {
+  exercise: ExerciseDocument;
+}
+
+/** POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}. */
+export interface VerdictAnswer {
+  verdict: VerdictDocument;
+}
+
+/** POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}. */
+export interface HintAnswer {
+  hint: HintDocument;
+}
+
+/** POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}. */
+export interface SolutionAnswer {
+  solution: SolutionDocument;
 }
 
 /** Any answer with a status of 400 or more. */
