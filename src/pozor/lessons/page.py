@@ -131,7 +131,7 @@ class Page:
         """An exercise as a widget."""
         from pozor.lessons import widgets
 
-        return self.keep(self.mo.ui.anywidget(widgets.Exercise(id, seed=seed, lang=self.lang)))
+        return self.keep(self.mo.ui.anywidget(widgets.ExerciseWidget(id, seed=seed, lang=self.lang)))
 
     def keep(self, control: Any) -> Any:
         """Hold a control for as long as the page lives, and give it back."""

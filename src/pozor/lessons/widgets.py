@@ -1,4 +1,4 @@
-"""The two widgets of a lesson: the small map, and an exercise. Their pages are built from `web/src/widget`."""
+"""The two widgets of a lesson: the small map, and an exercise. Their pages come from `web/src/widget`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,8 +31,8 @@ def module(name: str) -> str:
 class Heatmap(anywidget.AnyWidget):
     """A small attention map: rows are queries, columns are keys, darker is more.
 
-    Synced with the page: `selected_row` (-1: none) is the row that the reader locked, `mask_shown` whether the
-    mask is on; all other traits may be set at any time too.
+    Synced with the page: `selected_row` (-1: none) is the row that the reader locked, `mask_shown` whether
+    the mask is on; all other traits may be set at any time too.
     """
 
     probs = traitlets.List().tag(sync=True)
@@ -95,7 +95,7 @@ class Heatmap(anywidget.AnyWidget):
 
 
 class ExerciseWidget(anywidget.AnyWidget):
-    """An exercise in a page. What the page says goes to `exercises.serve`; solutions are asked of Python each time."""
+    """An exercise in a page: what the page says goes to `exercises.serve`, and its answer goes back."""
 
     exercise = traitlets.Unicode().tag(sync=True)
     seed = traitlets.Int(None, allow_none=True).tag(sync=True)
