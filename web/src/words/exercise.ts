@@ -6,7 +6,7 @@ const en = {
   answer: "Your answer",
   how: {
     number: "a number, with its unit where it has one: 0.309, 3/4, 31 %, 64 MiB",
-    vector: "numbers with a space or a semicolon between them: 0.2; 0.8; 0",
+    vector: "numbers with a space or a semicolon between them: 0.2;\u00a00.8;\u00a00",
     tokens: "choose one",
     many: "choose all that fit",
     sentence: "one sentence in your own words",
@@ -41,7 +41,7 @@ const cs: typeof en = {
   answer: "Vaše odpověď",
   how: {
     number: "číslo, a pokud má jednotku, tak i s ní: 0,309, 3/4, 31 %, 64 MiB",
-    vector: "čísla oddělená mezerou nebo středníkem: 0,2; 0,8; 0",
+    vector: "čísla oddělená mezerou nebo středníkem: 0,2;\u00a00,8;\u00a00",
     tokens: "vyberte jedno",
     many: "vyberte všechna, která se hodí",
     sentence: "jedna věta vlastními slovy",
