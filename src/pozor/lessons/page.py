@@ -3,7 +3,9 @@
 marimo is handed in by the notebook, so that this file and its tests need none.
 """
 
+import html
 import os
+import re
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
@@ -64,9 +66,10 @@ class Page:
         written = {name: self._written(value) for name, value in values.items()}
         return prose.fill(self._sections[key], written, where, self.lang)
 
-    def word(self, key: str) -> str:
-        """A short section as one line: labels of controls, headings of tables."""
-        return " ".join(self.markdown(key).split())
+    def word(self, key: str, **values: Any) -> str:
+        """A short section as one line of plain text: labels, heads of tables, a picture in words."""
+        plain = html.unescape(self.markdown(key, **values))
+        return re.sub(r"[ \n]+", " ", plain).strip()
 
     def number(self, value: Number | int, digits: int = 3) -> str:
         """A number in the reader's language: 0.3088 -> "0,309", 8192 -> "8 192"."""
@@ -98,13 +101,13 @@ class Page:
         """The heading, the switch of the language, and how many exercises of the lesson are done."""
         from pozor.lessons.frame import top
 
-        return self.mo.Html(top(self.lesson, self.lang))
+        return self.mo.Html(top(self.lesson, self.lang, "../../"))
 
     def next(self) -> Any:
         """The way to the next lesson, or back to all of them."""
         from pozor.lessons.frame import onward
 
-        return self.mo.Html(onward(self.lesson, self.lang))
+        return self.mo.Html(onward(self.lesson, self.lang, "../../"))
 
     def working(self, working: Any) -> Any:
         """The working of a row, as `pozor.by_hand` gives it."""
