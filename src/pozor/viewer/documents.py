@@ -12,6 +12,8 @@ Variant = Literal["recorded", "unmasked", "causal"]
 Value = Literal["prob", "value_norm"]
 Reduce = Literal["max", "mean", "share"]
 Language = Literal["cs", "en"]
+LearnState = Literal["off", "starting", "ready", "ended", "missing"]
+LearnReason = Literal["killed", "memory", "hung", "failed"]
 ExerciseKind = Literal["number", "vector", "tokens", "sentence"]
 
 
@@ -209,6 +211,15 @@ class SolutionAnswer(TypedDict):
     """POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}."""
 
     solution: SolutionDocument
+
+
+class LearnDocument(TypedDict):
+    """GET and POST /api/learn: the process that the lessons run in."""
+
+    state: LearnState
+    url: str | None  # of the lesson asked for, where it is ready
+    reason: LearnReason | None  # why it ended or could not start
+    detail: str | None  # the same in one English sentence
 
 
 class ErrorDocument(TypedDict):

@@ -10,6 +10,10 @@ export type Reduce = "max" | "mean" | "share";
 
 export type Language = "cs" | "en";
 
+export type LearnState = "off" | "starting" | "ready" | "ended" | "missing";
+
+export type LearnReason = "killed" | "memory" | "hung" | "failed";
+
 export type ExerciseKind = "number" | "vector" | "tokens" | "sentence";
 
 /** One line of the list of recordings. */
@@ -228,6 +232,17 @@ export interface HintAnswer {
 /** POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}. */
 export interface SolutionAnswer {
   solution: SolutionDocument;
+}
+
+/** GET and POST /api/learn: the process that the lessons run in. */
+export interface LearnDocument {
+  state: LearnState;
+  /** of the lesson asked for, where it is ready */
+  url: string | null;
+  /** why it ended or could not start */
+  reason: LearnReason | null;
+  /** the same in one English sentence */
+  detail: string | null;
 }
 
 /** Any answer with a status of 400 or more. */
