@@ -30,7 +30,8 @@ MAY = {
     "recording": {"matrix", "attend", "masks", "inputs"},
     "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
-    "viewer": {"recording", "working", "matrix", "examples"},
+    "viewer": {"recording", "working", "matrix", "examples", "exercises"},
+    "exercises": {"attend", "costs", "examples", "layer", "masks", "positions", "working"},
     "torch": {"attend", "masks"},
     "lessons": {
         *("exercises", "lm", "viewer", "working", "layer", "matrix", "attend", "masks", "positions"),

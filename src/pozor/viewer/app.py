@@ -21,8 +21,9 @@ from starlette.types import Receive, Scope, Send
 from pozor import __version__
 from pozor.errors import OptionError, PozorError
 from pozor.language import choose
-from pozor.viewer import answers
+from pozor.viewer import answers, learning
 from pozor.viewer.address import MAP_NAMES, MapAddress, Query
+from pozor.viewer.body import read_json
 from pozor.viewer.documents import RecordingCard, StartDocument
 from pozor.viewer.library import Changed, Library, NotThere, sentence
 from pozor.viewer.shelf import Shelf
@@ -32,7 +33,6 @@ STATIC = Path(__file__).parent / "static"
 TILE_NAMES = ("value", "zoom", "row", "column", "reduce")
 MAP_BYTES = 512 << 20
 TILE_BYTES = 64 << 20
-LONGEST_BODY = 64 << 10  # bytes of a POST
 LONGEST_SEND = 60.0  # seconds; who takes no tile for so long is gone
 TILES_AT_ONCE = 32  # being computed or sent; the others wait without holding their bytes
 
@@ -65,6 +65,7 @@ class App:
                 Route("/", self.page),
                 Route("/api/start", self.start),
                 Route("/api/open", self.open, methods=["POST"]),
+                Route("/api/exercise", self.exercise, methods=["POST"]),
                 Route(one, self.recording),
                 Route(f"{one}/map", self.map),
                 Route(f"{one}/tile", TileRoute(self), methods=["GET"]),
@@ -107,6 +108,11 @@ class App:
         """POST /api/open {"path": …}."""
         path = await _path_of(request)
         return await self._document(request, lambda: self.library.open(path))
+
+    async def exercise(self, request: Request) -> Response:
+        """POST /api/exercise: a message of `exercises.serve`."""
+        message = await read_json(request, '{"ask": "list", "lang": "en"}')
+        return await self._document(request, lambda: learning.exercise(message))
 
     async def recording(self, request: Request) -> Response:
         """GET /api/recordings/{id}."""
@@ -238,17 +244,7 @@ def _takes_gzip(request: Request) -> bool:
 
 
 async def _path_of(request: Request) -> str:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise OptionError('The body must be JSON, sent as application/json: {"path": "NAME.pozor"}.')
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LONGEST_BODY:
-            raise OptionError(f"The body must be at most {LONGEST_BODY} bytes.")
-    try:
-        path = json.loads(body)["path"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        path = None
+    path = (await read_json(request, '{"path": "NAME.pozor"}')).get("path")
     if not isinstance(path, str):
         raise OptionError('The body must be {"path": "NAME.pozor"}.')
     return path

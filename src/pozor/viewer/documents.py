@@ -12,8 +12,7 @@ Variant = Literal["recorded", "unmasked", "causal"]
 Value = Literal["prob", "value_norm"]
 Reduce = Literal["max", "mean", "share"]
 Language = Literal["cs", "en"]
-LearnState = Literal["off", "starting", "ready", "ended", "missing"]
-LearnReason = Literal["killed", "memory", "hung", "failed"]
+LearnState = Literal["off", "starting", "running", "ended", "missing"]
 ExerciseKind = Literal["number", "vector", "tokens", "sentence"]
 
 
@@ -214,12 +213,12 @@ class SolutionAnswer(TypedDict):
 
 
 class LearnDocument(TypedDict):
-    """GET and POST /api/learn: the process that the lessons run in."""
+    """GET /api/learn?lang= and POST /api/learn: the process that the lessons run in."""
 
     state: LearnState
-    url: str | None  # of the lesson asked for, where it is ready
-    reason: LearnReason | None  # why it ended or could not start
-    detail: str | None  # the same in one English sentence
+    url: str | None  # of the lesson asked for, where it runs
+    reason: str | None  # why it ended or could not start: a sentence or two in the language asked for
+    notes: list[str]  # what happened in it while it went on, likewise
 
 
 class ErrorDocument(TypedDict):

@@ -10,9 +10,7 @@ export type Reduce = "max" | "mean" | "share";
 
 export type Language = "cs" | "en";
 
-export type LearnState = "off" | "starting" | "ready" | "ended" | "missing";
-
-export type LearnReason = "killed" | "memory" | "hung" | "failed";
+export type LearnState = "off" | "starting" | "running" | "ended" | "missing";
 
 export type ExerciseKind = "number" | "vector" | "tokens" | "sentence";
 
@@ -234,15 +232,15 @@ export interface SolutionAnswer {
   solution: SolutionDocument;
 }
 
-/** GET and POST /api/learn: the process that the lessons run in. */
+/** GET /api/learn?lang= and POST /api/learn: the process that the lessons run in. */
 export interface LearnDocument {
   state: LearnState;
-  /** of the lesson asked for, where it is ready */
+  /** of the lesson asked for, where it runs */
   url: string | null;
-  /** why it ended or could not start */
-  reason: LearnReason | null;
-  /** the same in one English sentence */
-  detail: string | null;
+  /** why it ended or could not start: a sentence or two in the language asked for */
+  reason: string | null;
+  /** what happened in it while it went on, likewise */
+  notes: string[];
 }
 
 /** Any answer with a status of 400 or more. */
