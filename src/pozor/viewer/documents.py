@@ -140,76 +140,63 @@ class ExerciseLine(TypedDict):
     title: str
 
 
+class ExercisesDocument(TypedDict):
+    """POST /api/exercise {"ask": "list", "lang"}."""
+
+    exercises: list[ExerciseLine]
+
+
 class ExerciseDocument(TypedDict):
-    """An exercise with its numbers: all that a page may know before it asks."""
+    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before it asks."""
 
     id: str
     lesson: int
     kind: ExerciseKind
     title: str
     seed: int | None  # None: the numbers of the lesson
-    question: str  # an HTML fragment (escaped, MathML and tables, no script or style)
+    lang: Language
+    question: str  # Markdown
+    html: str  # the question (escaped, no script or style)
     choices: list[str] | None  # the words to choose from
-    many: bool  # whether several of them may be chosen
     hints: int  # how many there are
     locked: bool  # whether the solution asks for a code
 
 
 class VerdictDocument(TypedDict):
-    """What a checker says of an answer."""
+    """POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}."""
 
     right: bool
     diagnosis: str | None  # key of the recognised mistake
     message: str  # one or two sentences, plain text
     found: list[str]  # claims of a sentence
     missed: list[str]
-    model: str | None  # the model answer of a sentence, plain text
+    model: str | None  # the model answer of a sentence, Markdown
+    model_html: str | None
+    locked: bool
 
 
 class HintDocument(TypedDict):
-    """One hint."""
+    """POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}."""
 
     number: int  # from 0
     of: int
+    hint: str  # Markdown
     html: str
 
 
 class SolutionDocument(TypedDict):
-    """The solution with its working, or that it is locked."""
+    """POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}, where it may be given."""
 
-    html: str | None  # None while it is locked
-    locked: bool
-    refused: bool  # a code came and was wrong
-
-
-class ExercisesAnswer(TypedDict):
-    """POST /api/exercise {"ask": "list", "lang"}."""
-
-    exercises: list[ExerciseLine]
+    locked: bool  # False
+    solution: str  # Markdown
+    html: str
 
 
-class ExerciseAnswer(TypedDict):
-    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}."""
+class LockedDocument(TypedDict):
+    """The same where it may not."""
 
-    exercise: ExerciseDocument
-
-
-class VerdictAnswer(TypedDict):
-    """POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}."""
-
-    verdict: VerdictDocument
-
-
-class HintAnswer(TypedDict):
-    """POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}."""
-
-    hint: HintDocument
-
-
-class SolutionAnswer(TypedDict):
-    """POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}."""
-
-    solution: SolutionDocument
+    locked: bool  # True
+    message: str  # asks for the code, or says that it was not the right one
 
 
 class LearnDocument(TypedDict):

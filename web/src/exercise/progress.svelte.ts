@@ -1,8 +1,10 @@
 // What the reader has solved, kept in this browser alone.
 // A lesson runs on a port of its own, and storage is separate for each port; a cookie is not, so it carries progress
-// between the lessons and the app. It holds ids of exercises and counts, nothing of what was answered.
+// between the lessons and the app. It holds ids of exercises, counts and times, nothing of what was answered.
 const KEY = "pozor.progress";
+const EVENT = "pozor-progress";
 const COOKIE = "pozor-progress";
+const FORGOTTEN = "pozor-forgotten"; // what is older was forgotten, on whichever port; seconds since 1970, base 36
 const YEAR = 366 * 24 * 3600; // seconds
 
 export interface Done {
@@ -27,9 +29,6 @@ export const progress = {
 
 /** Read what is stored, and again whenever another page or widget has stored something. */
 export function startProgress(): () => void {
-  const read = (): void => {
-    current = merged(current, stored());
-  };
   read();
   keep(current); // what the cookie brought from another port
   const storage = (event: StorageEvent): void => {
@@ -39,11 +38,11 @@ export function startProgress(): () => void {
     if (document.visibilityState === "visible") read();
   };
   addEventListener("storage", storage);
-  addEventListener(KEY, read);
+  addEventListener(EVENT, read);
   document.addEventListener("visibilitychange", seen);
   return () => {
     removeEventListener("storage", storage);
-    removeEventListener(KEY, read);
+    removeEventListener(EVENT, read);
     document.removeEventListener("visibilitychange", seen);
   };
 }
@@ -53,7 +52,57 @@ export function record(id: string, right: boolean, at: Date = new Date()): void 
   const before = current[id];
   if (before?.right === true) return;
   current = { ...current, [id]: { right, tries: (before?.tries ?? 0) + 1, at: at.toISOString() } };
-  store(current);
+  keep(current);
+  tell();
+}
+
+/** Forget all of it, here and in the lessons. */
+export function forget(now: Date = new Date()): void {
+  current = {};
+  try {
+    localStorage.removeItem(KEY);
+    write(COOKIE, "");
+    write(FORGOTTEN, Math.floor(now.getTime() / 1000).toString(36));
+  } catch {
+    // no storage here
+  }
+  tell();
+}
+
+// other widgets of this page have modules of their own
+const tell = (): boolean => dispatchEvent(new Event(EVENT));
+
+function read(): void {
+  try {
+    const since = parseInt(cookie(FORGOTTEN), 36) * 1000;
+    current = after(since, merged(merged(current, parsed(localStorage.getItem(KEY))), unpacked(cookie(COOKIE))));
+  } catch {
+    // no storage here: progress lasts as long as the page
+  }
+}
+
+function keep(all: Progress): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(all));
+    write(COOKIE, packed(all));
+  } catch {
+    // no storage here
+  }
+}
+
+function write(name: string, value: string): void {
+  document.cookie = `${name}=${value}; Max-Age=${YEAR}; Path=/; SameSite=Strict`;
+}
+
+function cookie(name: string): string {
+  const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
+  return found?.slice(name.length + 1) ?? "";
+}
+
+/** What was done since then; NaN: ever. */
+export function after(since: number, all: Progress): Progress {
+  if (Number.isNaN(since)) return all;
+  return Object.fromEntries(Object.entries(all).filter(([, { at }]) => Date.parse(at) >= since));
 }
 
 /** Of two states of the same exercise the better known one: right before not yet, more tries before fewer. */
@@ -64,33 +113,6 @@ export function merged(a: Progress, b: Progress): Progress {
     if (own === undefined || (done.right && !own.right) || (done.right === own.right && done.tries > own.tries)) both[id] = done;
   }
   return both;
-}
-
-function stored(): Progress {
-  try {
-    return merged(parsed(localStorage.getItem(KEY)), unpacked(cookie()));
-  } catch {
-    return {}; // no storage here: progress lasts as long as the page
-  }
-}
-
-function store(all: Progress): void {
-  keep(all);
-  dispatchEvent(new Event(KEY)); // other widgets of this page have modules of their own
-}
-
-function keep(all: Progress): void {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(all));
-    document.cookie = `${COOKIE}=${packed(all)}; Max-Age=${YEAR}; Path=/; SameSite=Strict`;
-  } catch {
-    // no storage here
-  }
-}
-
-function cookie(): string {
-  const found = document.cookie.split("; ").find((one) => one.startsWith(`${COOKIE}=`));
-  return found?.slice(COOKIE.length + 1) ?? "";
 }
 
 /** The stored JSON, as far as it has the right form: anything may stand in a storage. */
@@ -112,11 +134,11 @@ function isDone(value: unknown): value is Done {
   return typeof right === "boolean" && Number.isSafeInteger(tries) && Number(tries) > 0 && typeof at === "string" && !Number.isNaN(Date.parse(at));
 }
 
-/** first-token-out.1.2.sx0q3c~… : id, right, tries, minutes since 1970 in base 36; some 30 bytes an exercise. */
+/** first-token-out.1.2.sx0q3c~… : id, right, tries, seconds since 1970 in base 36; some 30 bytes an exercise. */
 export function packed(all: Progress): string {
   return Object.entries(all)
     .filter(([id]) => /^[\w-]+$/.test(id))
-    .map(([id, { right, tries, at }]) => [id, right ? 1 : 0, tries, Math.floor(Date.parse(at) / 60_000).toString(36)].join("."))
+    .map(([id, { right, tries, at }]) => [id, right ? 1 : 0, tries, Math.floor(Date.parse(at) / 1000).toString(36)].join("."))
     .join("~");
 }
 
@@ -124,8 +146,8 @@ export function unpacked(text: string): Progress {
   const lines = text.split("~").flatMap((line) => {
     const found = /^([\w-]+)\.([01])\.([1-9]\d{0,5})\.([0-9a-z]{1,8})$/.exec(line);
     if (found === null) return [];
-    const [, id = "", right, tries, minutes = ""] = found;
-    const when = Math.min(parseInt(minutes, 36) * 60_000, 8.64e15);
+    const [, id = "", right, tries, seconds = ""] = found;
+    const when = Math.min(parseInt(seconds, 36) * 1000, 8.64e15);
     return [[id, { right: right === "1", tries: Number(tries), at: new Date(when).toISOString() }] as const];
   });
   return Object.fromEntries(lines);

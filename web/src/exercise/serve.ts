@@ -1,10 +1,11 @@
 // What a page may say to an exercise, and how it is answered; the seam is `exercises.serve` (docs/contracts.md).
 import type {
-  ExerciseAnswer,
-  ExercisesAnswer,
-  HintAnswer,
-  SolutionAnswer,
-  VerdictAnswer,
+  ExerciseDocument,
+  ExercisesDocument,
+  HintDocument,
+  LockedDocument,
+  SolutionDocument,
+  VerdictDocument,
 } from "../read/documents";
 import type { Language } from "../words/language.svelte";
 
@@ -22,11 +23,11 @@ export type Message =
   | ({ ask: "solution"; code: string | null } & Which);
 
 interface Answers {
-  list: ExercisesAnswer;
-  exercise: ExerciseAnswer;
-  check: VerdictAnswer;
-  hint: HintAnswer;
-  solution: SolutionAnswer;
+  list: ExercisesDocument;
+  exercise: ExerciseDocument;
+  check: VerdictDocument;
+  hint: HintDocument;
+  solution: SolutionDocument | LockedDocument;
 }
 
 /** Sends a message and resolves with its answer; rejects with `Refused` or when nobody answers. */

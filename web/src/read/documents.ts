@@ -156,7 +156,12 @@ export interface ExerciseLine {
   title: string;
 }
 
-/** An exercise with its numbers: all that a page may know before it asks. */
+/** POST /api/exercise {"ask": "list", "lang"}. */
+export interface ExercisesDocument {
+  exercises: ExerciseLine[];
+}
+
+/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before it asks. */
 export interface ExerciseDocument {
   id: string;
   lesson: number;
@@ -164,19 +169,20 @@ export interface ExerciseDocument {
   title: string;
   /** null: the numbers of the lesson */
   seed: number | null;
-  /** an HTML fragment (escaped, MathML and tables, no script or style) */
+  lang: Language;
+  /** Markdown */
   question: string;
+  /** the question (escaped, no script or style) */
+  html: string;
   /** the words to choose from */
   choices: string[] | null;
-  /** whether several of them may be chosen */
-  many: boolean;
   /** how many there are */
   hints: number;
   /** whether the solution asks for a code */
   locked: boolean;
 }
 
-/** What a checker says of an answer. */
+/** POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}. */
 export interface VerdictDocument {
   right: boolean;
   /** key of the recognised mistake */
@@ -186,50 +192,37 @@ export interface VerdictDocument {
   /** claims of a sentence */
   found: string[];
   missed: string[];
-  /** the model answer of a sentence, plain text */
+  /** the model answer of a sentence, Markdown */
   model: string | null;
+  model_html: string | null;
+  locked: boolean;
 }
 
-/** One hint. */
+/** POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}. */
 export interface HintDocument {
   /** from 0 */
   number: number;
   of: number;
+  /** Markdown */
+  hint: string;
   html: string;
 }
 
-/** The solution with its working, or that it is locked. */
+/** POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}, where it may be given. */
 export interface SolutionDocument {
-  /** null while it is locked */
-  html: string | null;
+  /** False */
   locked: boolean;
-  /** a code came and was wrong */
-  refused: boolean;
+  /** Markdown */
+  solution: string;
+  html: string;
 }
 
-/** POST /api/exercise {"ask": "list", "lang"}. */
-export interface ExercisesAnswer {
-  exercises: ExerciseLine[];
-}
-
-/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}. */
-export interface ExerciseAnswer {
-  exercise: ExerciseDocument;
-}
-
-/** POST /api/exercise {"ask": "check", "id", "seed", "lang", "answer"}. */
-export interface VerdictAnswer {
-  verdict: VerdictDocument;
-}
-
-/** POST /api/exercise {"ask": "hint", "id", "seed", "lang", "number"}. */
-export interface HintAnswer {
-  hint: HintDocument;
-}
-
-/** POST /api/exercise {"ask": "solution", "id", "seed", "lang", "code"}. */
-export interface SolutionAnswer {
-  solution: SolutionDocument;
+/** The same where it may not. */
+export interface LockedDocument {
+  /** True */
+  locked: boolean;
+  /** asks for the code, or says that it was not the right one */
+  message: string;
 }
 
 /** GET /api/learn?lang= and POST /api/learn: the process that the lessons run in. */

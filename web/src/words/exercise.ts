@@ -4,13 +4,6 @@ import { tied } from "./tied";
 
 const en = {
   answer: "Your answer",
-  how: {
-    number: "a number, with its unit where it has one: 0.309, 3/4, 31 %, 64 MiB",
-    vector: "numbers with a space or a semicolon between them: 0.2;\u00a00.8;\u00a00",
-    tokens: "choose one",
-    many: "choose all that fit",
-    sentence: "one sentence in your own words",
-  },
   check: "Check",
   empty: "Write your answer first.",
   nothingChosen: "Choose first.",
@@ -26,7 +19,6 @@ const en = {
   locked: "The solution is locked. Your teacher has the code.",
   code: "Code",
   unlock: "Unlock",
-  refused: "This code does not unlock it.",
   newNumbers: "New numbers",
   lessonNumbers: "Back to the lesson's numbers",
   solved: (tries: number) => (tries === 1 ? "solved at the first try" : `solved, ${count(tries, "en", ["try", "tries", "tries"])}`),
@@ -39,13 +31,6 @@ const en = {
 
 const cs: typeof en = {
   answer: "Vaše odpověď",
-  how: {
-    number: "číslo, a pokud má jednotku, tak i s ní: 0,309, 3/4, 31 %, 64 MiB",
-    vector: "čísla oddělená mezerou nebo středníkem: 0,2;\u00a00,8;\u00a00",
-    tokens: "vyberte jedno",
-    many: "vyberte všechna, která se hodí",
-    sentence: "jedna věta vlastními slovy",
-  },
   check: "Zkontrolovat",
   empty: "Nejdřív napište odpověď.",
   nothingChosen: "Nejdřív něco vyberte.",
@@ -61,7 +46,6 @@ const cs: typeof en = {
   locked: "Řešení je zamčené. Kód má váš učitel.",
   code: "Kód",
   unlock: "Odemknout",
-  refused: "Tímhle kódem se řešení neodemkne.",
   newNumbers: "Nová čísla",
   lessonNumbers: "Zpět k číslům z lekce",
   solved: (tries) => (tries === 1 ? "vyřešeno na první pokus" : `vyřešeno na ${tries}. pokus`),
