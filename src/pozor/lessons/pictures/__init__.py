@@ -1,0 +1,1 @@
+"""Pictures of the lessons, drawn from what a notebook computed."""

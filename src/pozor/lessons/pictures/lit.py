@@ -1,0 +1,37 @@
+"""A running text lit by one row of attention: the more a word is looked at, the stronger its ground."""
+
+from collections.abc import Sequence
+from html import escape
+
+MOST = 70  # per cent of the signal colour behind a fully lit word: the ink stays readable
+
+
+def lit(
+    tokens: Sequence[str], shares: Sequence[float], query: int, written: Sequence[str], label: str
+) -> str:
+    """HTML of the text; the word that looks is framed, what it looks at says how much.
+
+    Args:
+        tokens: The pieces of the text with their own spaces.
+        shares: What the query gives each.
+        query: Which token looks.
+        written: The shares as text; shown behind the words that get much, "" for none.
+        label: The text in words, for a screen reader.
+    """
+    parts = []
+    for place, (token, share, said) in enumerate(zip(tokens, shares, written)):
+        word = token.strip()
+        space = " " if token[:1] == " " else ""
+        style = (
+            f"background:color-mix(in srgb, var(--pozor-signal, #c2410c) {MOST * share:.0f}%, transparent)"
+        )
+        if place == query:
+            style += ";outline:2px solid currentColor;outline-offset:1px"
+        note = f'<sub style="font-size:0.72em;margin-left:1px">{escape(said)}</sub>' if said else ""
+        parts.append(
+            f'{space}<span style="{style};border-radius:3px;padding:1px 2px">{escape(word)}</span>{note}'
+        )
+    return (
+        f'<p class="pozor-lit" role="group" aria-label="{escape(label)}" lang="en" style="line-height:2">'
+        f"{''.join(parts)}</p>"
+    )
