@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,22 @@ class Page:
         """An exercise as a widget."""
         from pozor.lessons import widgets
 
-        return self.keep(self.mo.ui.anywidget(widgets.ExerciseWidget(id, seed=seed, lang=self.lang)))
+        return self.keep(
+            self.mo.ui.anywidget(widgets.ExerciseWidget(id, seed=seed, lang=self.lang, lock=_lock()))
+        )
 
     def keep(self, control: Any) -> Any:
         """Hold a control for as long as the page lives, and give it back."""
         self._alive.append(control)
         return control
+
+
+@cache
+def _lock() -> Any:
+    """One lock for all pages, so that many pages guess no faster than one."""
+    from pozor.exercises import Lock
+
+    return Lock(os.environ.get("POZOR_SOLUTION_CODE") or None)
 
 
 def _language(mo: Any) -> str:

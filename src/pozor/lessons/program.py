@@ -35,7 +35,9 @@ def run(source: str) -> Result:
     value, error = None, None
     try:
         tree = ast.parse(source, NAME)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1] if tree.body else None
+        last = last if isinstance(last, ast.Expr) else None
+        tree.body = tree.body[:-1] if last else tree.body
         exec(compile(tree, NAME, "exec"), names)
         if last is not None:
             shown = eval(compile(ast.Expression(last.value), NAME, "eval"), names)

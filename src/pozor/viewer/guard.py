@@ -89,6 +89,9 @@ class Guard:
     token: str = field(repr=False)
     port: int
     base: BaseUrl | None = None
+    # other names and addresses of this machine under which it is meant to be reached
+    hosts: frozenset[str] = frozenset()
+    policy: str = CONTENT_SECURITY_POLICY  # of every answer that brings none of its own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request through, exchange its token for the cookie, or refuse it."""
@@ -106,7 +109,7 @@ class Guard:
         if reason is not None:
             await _refuse(scope, reason, send)
             return
-        await self.app(scope, receive, _with_headers(send))
+        await self.app(scope, receive, _with_headers(send, self.policy))
 
     def _without_prefix(self, scope: Scope) -> Scope:
         # some proxies cut the prefix off, some leave it: the app below never sees it
@@ -141,7 +144,8 @@ class Guard:
     def _is_own_host(self, host: str) -> bool:
         host = host.lower()
         found = re.fullmatch(r"(\[[0-9a-f:]+\]|[^:\[\]]+)(?::(\d{1,5}))?", host)
-        return bool(found and found[1] in LOOPBACK) or (self.base is not None and host == self.base.host)
+        own = found is not None and (found[1] in LOOPBACK or found[1] in self.hosts)
+        return own or (self.base is not None and host == self.base.host)
 
     def _is_own_origin(self, origins: list[str], host: str) -> bool:
         if len(origins) != 1:
@@ -192,11 +196,13 @@ def _shown(values: list[str]) -> str:
     return ascii(", ".join(values)[:200]) if values else "(none)"
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, policy: str) -> Send:
+    own = {**HEADERS, "content-security-policy": policy}
+
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}
-            extra = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in given]
+            extra = [(n.encode(), v.encode()) for n, v in own.items() if n.encode() not in given]
             message = {**message, "headers": [*message["headers"], *extra]}
         await send(message)
 

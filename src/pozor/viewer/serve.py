@@ -134,31 +134,31 @@ def first_map(library: Library, path: str) -> str:
     return f"#/map/{id}?layer={layers[0].layer}&head={layers[0].heads[0]}" if layers else ""
 
 
-def listen(port: int | None) -> socket.socket:
-    """A socket that listens on `port` of this machine alone; 0 takes a free one, None the preferred if free.
+def listen(port: int | None, host: str = HOST, preferred: int = PREFERRED_PORT) -> socket.socket:
+    """A socket that listens on `port` of `host`; 0 takes a free one, None the preferred if free.
 
     Raises:
         OptionError: The port is taken, or not allowed.
     """
     try:
-        return _bind(PREFERRED_PORT if port is None else port)
+        return _bind(host, preferred if port is None else port)
     except OSError as error:
         if port is None:
-            return _bind(0)
+            return _bind(host, 0)
         raise OptionError(
             f"--port must be free for this user; {port} is not ({error.strerror or error}). "
             "Give another, or leave --port out."
         ) from None
 
 
-def _bind(port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "nt":  # there, reuse would let two servers share one port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined]
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
+        listener.bind((host, port))
         listener.listen(128)
     except BaseException:
         listener.close()
