@@ -21,10 +21,12 @@ from starlette.types import Receive, Scope, Send
 from pozor import __version__
 from pozor.errors import OptionError, PozorError
 from pozor.language import choose
-from pozor.viewer import answers, learning
+from pozor.viewer import answers, learn_route, learning
 from pozor.viewer.address import MAP_NAMES, MapAddress, Query
 from pozor.viewer.body import read_json
 from pozor.viewer.documents import RecordingCard, StartDocument
+from pozor.viewer.guard import BaseUrl
+from pozor.viewer.lessons import Lessons
 from pozor.viewer.library import Changed, Library, NotThere, sentence
 from pozor.viewer.shelf import Shelf
 from pozor.viewer.workers import WORKERS
@@ -50,8 +52,11 @@ for _suffix, _type in {
 class App:
     """The state of one running app and its routes."""
 
-    def __init__(self, library: Library, lang: str | None = None, static: Path = STATIC) -> None:
-        self.library, self.lang, self.static = library, lang, static
+    def __init__(
+        self, library: Library, lang: str | None = None, static: Path = STATIC, base: BaseUrl | None = None
+    ) -> None:
+        self.library, self.lang, self.static, self.base = library, lang, static, base
+        self.lessons = Lessons({"lang": lang})  # their process; stopped by who runs the app
         self._maps: Shelf[answers.Shown] = Shelf(MAP_BYTES, lambda shown: shown.nbytes)
         self._tiles: Shelf[bytes] = Shelf(TILE_BYTES, len)
         self.sending = anyio.Semaphore(TILES_AT_ONCE)  # held until the last byte is out
@@ -66,6 +71,8 @@ class App:
                 Route("/api/start", self.start),
                 Route("/api/open", self.open, methods=["POST"]),
                 Route("/api/exercise", self.exercise, methods=["POST"]),
+                Route("/api/learn", self.learn, methods=["GET"]),
+                Route("/api/learn", self.start_lessons, methods=["POST"]),
                 Route(one, self.recording),
                 Route(f"{one}/map", self.map),
                 Route(f"{one}/tile", TileRoute(self), methods=["GET"]),
@@ -113,6 +120,18 @@ class App:
         """POST /api/exercise: a message of `exercises.serve`."""
         message = await read_json(request, '{"ask": "list", "lang": "en"}')
         return await self._document(request, lambda: learning.exercise(message))
+
+    async def learn(self, request: Request) -> Response:
+        """GET /api/learn?lang=."""
+        lang = Query(request.query_params, "lang").lang(choose(self.lang))
+        return await self._document(request, lambda: self.lessons.document(lang))
+
+    async def start_lessons(self, request: Request) -> Response:
+        """POST /api/learn {"lesson": …, "lang": …}."""
+        lesson, lang = learn_route.asked(await read_json(request, learn_route.EXAMPLE))
+        return await self._document(
+            request, lambda: learn_route.started(self.lessons, request, self.base, lesson, lang)
+        )
 
     async def recording(self, request: Request) -> Response:
         """GET /api/recordings/{id}."""

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from pozor.errors import BackendUnavailable, OptionError
-from pozor.viewer.documents import LearnState
+from pozor.viewer.documents import LearnDocument, LearnState
 from pozor.viewer.reasons import SENTENCES, Reason, kills_for_memory, why
 
 SILENCE = 20.0  # seconds without a sign of life after which the process is given up
@@ -53,7 +53,9 @@ class Lessons:
     @property
     def reason(self) -> Reason | None:
         """Why it ended, or cannot be."""
-        return Reason("missing") if self.state == "missing" else self._reason
+        return (
+            Reason("missing") if self.state == "missing" else self._reason if self._state == "ended" else None
+        )
 
     @property
     def notes(self) -> list[Reason]:
@@ -83,15 +85,35 @@ class Lessons:
             BackendUnavailable: marimo is not installed.
             OptionError: It could not start; the sentence says why.
         """
+        self.begin()
         with self._lock:
-            if self._state not in {"starting", "running"}:
-                self._launch()
             self._changed.wait_for(lambda: self._state != "starting", timeout)
             if self._state == "starting":
                 self._end(Reason("slow", (("seconds", f"{timeout:.0f}"),)))
             if self._state == "ended":
                 assert self._reason is not None
                 raise OptionError(self._reason.sentence("en"))
+
+    def begin(self) -> None:
+        """Start it unless it is there, and do not wait for it.
+
+        Raises:
+            BackendUnavailable: marimo is not installed.
+        """
+        with self._lock:
+            if self._state not in {"starting", "running"}:
+                self._launch()
+
+    def document(self, lang: str, url: str | None = None) -> LearnDocument:
+        """How it is, for a page; `url` is passed on where it runs."""
+        with self._lock:
+            state, reason = self.state, self.reason
+        return {
+            "state": state,
+            "url": url if state == "running" else None,
+            "reason": None if reason is None else reason.sentence(lang),
+            "notes": [note.sentence(lang) for note in self.notes],
+        }
 
     def stop(self) -> None:
         """End it, and everything it started."""

@@ -99,7 +99,8 @@ def serve(start: Start) -> None:
     listener = listen(start.port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
-    guard = Guard(App(library, start.lang).asgi(), token, port, start.base)
+    app = App(library, start.lang, base=start.base)
+    guard = Guard(app.asgi(), token, port, start.base)
     address = f"{start.base.address if start.base else f'http://{HOST}:{port}/'}?token={token}{fragment}"
     opens = start.open_browser and start.base is None and has_browser(os.environ)
 
@@ -108,8 +109,11 @@ def serve(start: Start) -> None:
         if opens:  # beside the server, because some systems wait until the browser ends
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    with listener, suppress(KeyboardInterrupt):
-        Server(settings(guard), listening).run(sockets=[listener])
+    try:
+        with listener, suppress(KeyboardInterrupt):
+            Server(settings(guard), listening).run(sockets=[listener])
+    finally:
+        app.lessons.stop()
     print(f"\n{WORDS[start.words]['stopped']}", flush=True)
 
 
