@@ -1,6 +1,7 @@
 // The app: served by `pozor`, everything it needs comes from that server.
 import { mount } from "svelte";
 import App from "./app/App.svelte";
+import { startProgress } from "./exercise/progress.svelte";
 import { startRouter } from "./model/route.svelte";
 import { startTheme } from "./model/theme.svelte";
 import "./style/fonts.css";
@@ -9,5 +10,6 @@ import "./style/base.css";
 
 startTheme();
 startRouter();
+startProgress();
 const target = document.getElementById("app");
 if (target !== null) mount(App, { target });

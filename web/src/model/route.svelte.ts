@@ -3,7 +3,8 @@
 export type Route =
   | { page: "home" }
   | { page: "paper" | "pub"; query: URLSearchParams }
-  | { page: "map"; id: string; query: URLSearchParams }
+  | { page: "map" | "exercise"; id: string; query: URLSearchParams }
+  | { page: "exercises" }
   | { page: "lost"; path: string };
 
 export function parse(fragment: string): Route {
@@ -13,8 +14,9 @@ export function parse(fragment: string): Route {
   const [first, second] = parts;
   if (first === undefined) return { page: "home" };
   if ((first === "paper" || first === "pub") && parts.length === 1) return { page: first, query };
-  if (first === "map" && second !== undefined && parts.length === 2) {
-    return { page: "map", id: second, query };
+  if (first === "exercises" && parts.length === 1) return { page: "exercises" };
+  if ((first === "map" || first === "exercise") && second !== undefined && parts.length === 2) {
+    return { page: first, id: second, query };
   }
   return { page: "lost", path };
 }
