@@ -33,6 +33,7 @@ MAY = {
     "viewer": {"recording", "working", "matrix", "examples", "exercises"},
     "exercises": {"attend", "costs", "examples", "layer", "masks", "positions", "working"},
     "torch": {"attend", "masks"},
+    "lm": {"layer", "matrix", "recording"},
     "lessons": {
         *("exercises", "lm", "viewer", "working", "layer", "matrix", "attend", "masks", "positions"),
         *("recording", "examples", "costs"),
