@@ -30,7 +30,7 @@ MAY = {
     "recording": {"matrix", "attend", "masks", "inputs"},
     "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
-    "viewer": {"recording", "working", "matrix", "examples", "exercises"},
+    "viewer": {"recording", "working", "matrix", "examples", "exercises", "lm"},
     "exercises": {"attend", "costs", "examples", "layer", "masks", "positions", "working"},
     "torch": {"attend", "masks"},
     "lm": {"layer", "matrix", "recording"},

@@ -28,6 +28,7 @@ from pozor.viewer.documents import RecordingCard, StartDocument
 from pozor.viewer.guard import BaseUrl
 from pozor.viewer.lessons import Lessons
 from pozor.viewer.library import Changed, Library, NotThere, sentence
+from pozor.viewer.live import Live
 from pozor.viewer.shelf import Shelf
 from pozor.viewer.workers import WORKERS
 
@@ -57,6 +58,7 @@ class App:
     ) -> None:
         self.library, self.lang, self.static, self.base = library, lang, static, base
         self.lessons = Lessons({"lang": lang})  # their process; stopped by who runs the app
+        self.live = Live()
         self._maps: Shelf[answers.Shown] = Shelf(MAP_BYTES, lambda shown: shown.nbytes)
         self._tiles: Shelf[bytes] = Shelf(TILE_BYTES, len)
         self.sending = anyio.Semaphore(TILES_AT_ONCE)  # held until the last byte is out
@@ -73,6 +75,9 @@ class App:
                 Route("/api/exercise", self.exercise, methods=["POST"]),
                 Route("/api/learn", self.learn, methods=["GET"]),
                 Route("/api/learn", self.start_lessons, methods=["POST"]),
+                Route("/api/live", self.read_live, methods=["POST"]),
+                Route("/api/live/{id}/probs", self.live_probs),
+                Route("/api/live/{id}/step", self.live_step, methods=["POST"]),
                 Route(one, self.recording),
                 Route(f"{one}/map", self.map),
                 Route(f"{one}/tile", TileRoute(self), methods=["GET"]),
@@ -120,6 +125,22 @@ class App:
         """POST /api/exercise: a message of `exercises.serve`."""
         message = await read_json(request, '{"ask": "list", "lang": "en"}')
         return await self._document(request, lambda: learning.exercise(message))
+
+    async def read_live(self, request: Request) -> Response:
+        """POST /api/live {"text": …}."""
+        message = await read_json(request, '{"text": "Pan Švejk"}')
+        return await self._document(request, lambda: self.live.read(message))
+
+    async def live_probs(self, request: Request) -> Response:
+        """GET /api/live/{id}/probs."""
+        Query(request.query_params)
+        body = await WORKERS.run(lambda: self.live.probs(request.path_params["id"]))
+        return _response(body, "application/octet-stream", packed=False)
+
+    async def live_step(self, request: Request) -> Response:
+        """POST /api/live/{id}/step {}."""
+        await read_json(request, "{}")
+        return await self._document(request, lambda: self.live.step(request.path_params["id"]))
 
     async def learn(self, request: Request) -> Response:
         """GET /api/learn?lang=."""

@@ -147,7 +147,7 @@ class ExercisesDocument(TypedDict):
 
 
 class ExerciseDocument(TypedDict):
-    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before it asks."""
+    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before asking."""
 
     id: str
     lesson: int
@@ -206,6 +206,31 @@ class LearnDocument(TypedDict):
     url: str | None  # of the lesson asked for, where it runs
     reason: str | None  # why it ended or could not start: a sentence or two in the language asked for
     notes: list[str]  # what happened in it while it went on, likewise
+
+
+class LiveDocument(TypedDict):
+    """POST /api/live {"text", "temperature", "seed"}: a text that the small Czech model has read.
+
+    GET /api/live/{id}/probs is its attention: (layers, heads, tokens, tokens) float32, little-endian.
+    """
+
+    id: str
+    text: str
+    tokens: list[TokenDocument]  # the first is the line break that stands before every text
+    layers: int
+    heads: int
+    context: int  # tokens
+    room: int  # tokens that may still follow
+
+
+class LiveStepDocument(TypedDict):
+    """POST /api/live/{id}/step {}: one more token."""
+
+    text: str
+    tokens: list[TokenDocument]
+    probability: float  # that the model gave to it
+    rows: list[list[list[float]]]  # where each head of each layer then looked: (layers, heads, tokens)
+    room: int
 
 
 class ErrorDocument(TypedDict):

@@ -161,7 +161,7 @@ export interface ExercisesDocument {
   exercises: ExerciseLine[];
 }
 
-/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before it asks. */
+/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before asking. */
 export interface ExerciseDocument {
   id: string;
   lesson: number;
@@ -234,6 +234,31 @@ export interface LearnDocument {
   reason: string | null;
   /** what happened in it while it went on, likewise */
   notes: string[];
+}
+
+/** POST /api/live {"text", "temperature", "seed"}: a text that the small Czech model has read. GET /api/live/{id}/probs is its attention: (layers, heads, tokens, tokens) float32, little-endian. */
+export interface LiveDocument {
+  id: string;
+  text: string;
+  /** the first is the line break that stands before every text */
+  tokens: TokenDocument[];
+  layers: number;
+  heads: number;
+  /** tokens */
+  context: number;
+  /** tokens that may still follow */
+  room: number;
+}
+
+/** POST /api/live/{id}/step {}: one more token. */
+export interface LiveStepDocument {
+  text: string;
+  tokens: TokenDocument[];
+  /** that the model gave to it */
+  probability: number;
+  /** where each head of each layer then looked: (layers, heads, tokens) */
+  rows: number[][][];
+  room: number;
 }
 
 /** Any answer with a status of 400 or more. */
