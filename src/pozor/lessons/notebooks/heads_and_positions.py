@@ -17,13 +17,14 @@ def _():
     from pozor.examples import PUB, floats
     from pozor.lessons import page
     from pozor.lessons.pictures import plots
+    from pozor.lessons.pictures.beside import said
     from pozor.lessons.pictures.clocks import clocks
     from pozor.lessons.pictures.lit import lit
     from pozor.lessons.pictures.table import table
     from pozor.lessons.pictures.turned import turned
 
     lesson = page.start(mo, "heads_and_positions")
-    return Counter, PUB, Path, clocks, floats, lesson, lit, mo, np, plots, pozor, table, turned
+    return Counter, PUB, Path, clocks, floats, lesson, lit, mo, np, plots, pozor, said, table, turned
 
 
 @app.cell
@@ -86,6 +87,12 @@ def _(lesson, pozor):
 
 
 @app.cell
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("two-heads", "head-dim")])
+    return
+
+
+@app.cell
 def _(Path, lesson, pozor):
     recording = pozor.open(Path(pozor.__file__).parent / "data" / "red-ball.pozor")
     story = recording.items[0].tokens
@@ -137,7 +144,7 @@ def _(lesson, mo, story):
     sentences = [(a, b) for a, b in zip([0, *_stops], _stops) if b - a <= 16]
     _labels = ["".join(story[a:b]).strip() for a, b in sentences]
     sentence = mo.ui.dropdown(
-        dict(zip(_labels, sentences)), value=_labels[-1], label=lesson.word("label_sentence"), full_width=True
+        dict(zip(_labels, sentences)), value=_labels[-1], label=lesson.word("label_sentence")
     )
     mo.vstack([sentence])
     return (sentence,)
@@ -158,7 +165,7 @@ def _(chosen, lesson, mo, np, seen, sentence, story):
 
 
 @app.cell
-def _(lesson, lit, mo, percent, seen, sentence, sentence_map, story):
+def _(lesson, lit, mo, percent, said, seen, sentence, sentence_map, story):
     _row = sentence_map.value.get("selected_row", -1)
     _query = sentence.value[0] + max(_row, 0)
     _shares = seen.row(_query)
@@ -169,7 +176,10 @@ def _(lesson, lit, mo, percent, seen, sentence, sentence_map, story):
     )
     _label = lesson.word("picture_lit", word=story[_query].strip(), looks=_looks)
     mo.vstack(
-        [lesson.text("lit", word=story[_query].strip()), mo.Html(lit(story, _shares, _query, _said, _label))]
+        [
+            mo.Html(said(lesson.text("lit", word=story[_query].strip()))),
+            mo.Html(lit(story, _shares, _query, _said, _label)),
+        ]
     )
     return
 
@@ -260,7 +270,7 @@ def _(mo, order, shuffle):
 
 
 @app.cell
-def _(drank, k, lesson, mo, np, order, percent, positions, pozor, q, shuffle, table, words):
+def _(drank, k, lesson, mo, np, order, percent, positions, pozor, q, said, shuffle, table, words):
     def _weights(new_order):
         """The map of the words in that order."""
         asked, offered = q[new_order], k[new_order]
@@ -291,9 +301,13 @@ def _(drank, k, lesson, mo, np, order, percent, positions, pozor, q, shuffle, ta
         [
             lesson.heatmap(_after, [words[i] for i in _new], selected_row=int(_back[drank])),
             mo.Html(table(_heads, _rows, caption=lesson.word("caption_order", word=words[drank]))),
-            lesson.text(
-                "order_reading_same" if order.value == "order_written" else f"order_reading_{_kind}",
-                **({} if order.value == "order_written" else {"change": percent(_change)}),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "order_reading_same" if order.value == "order_written" else f"order_reading_{_kind}",
+                        **({} if order.value == "order_written" else {"change": percent(_change)}),
+                    )
+                )
             ),
         ]
     )
@@ -307,15 +321,19 @@ def _(lesson):
 
 
 @app.cell
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("order-blind",)])
+    return
+
+
+@app.cell
 def _(lesson, mo, np, pozor):
     HANDS, BASE = 4, 10_000.0
-    # an angle is read off its sine and cosine: the step of the first hand, and how much slower the next one is
+    # angles are read off their sines and cosines: how far each hand turns from one word to the next
     steps = [
         np.arctan2(*pozor.sinusoidal(2, 2 * HANDS, base=BASE)[1, 2 * i : 2 * i + 2]) for i in range(HANDS)
     ]
-    position = mo.ui.slider(
-        0, 200, value=3, show_value=True, label=lesson.word("label_position"), full_width=True
-    )
+    position = mo.ui.slider(0, 200, value=3, show_value=True, label=lesson.word("label_position"))
     mo.vstack(
         [
             lesson.text(
@@ -328,7 +346,7 @@ def _(lesson, mo, np, pozor):
 
 
 @app.cell
-def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor):
+def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor, said):
     _row = pozor.sinusoidal(1, 2 * HANDS, offset=position.value, base=BASE)[0]
     _angles = [np.arctan2(_row[2 * hand], _row[2 * hand + 1]) % (2 * np.pi) for hand in range(HANDS)]
     _written = [f"{lesson.number(np.degrees(angle), 1)}°" for angle in _angles]
@@ -341,8 +359,15 @@ def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor):
                     lesson.word("picture_clocks", position=position.value, angles="; ".join(_written)),
                 )
             ),
-            lesson.text(
-                "sinusoidal_reading", position=position.value, row=lesson.numbers(_row), one=np.cos(0.0)
+            mo.Html(
+                said(
+                    lesson.text(
+                        "sinusoidal_reading",
+                        position=position.value,
+                        row=lesson.numbers(_row),
+                        one=np.cos(0.0),
+                    )
+                )
             ),
         ]
     )
@@ -351,15 +376,19 @@ def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor):
 
 @app.cell
 def _(lesson, mo):
-    start = mo.ui.slider(
-        0, 500, 20, value=100, show_value=True, label=lesson.word("label_start"), full_width=True
-    )
+    mo.vstack([lesson.exercise(name) for name in ("position-zero",)])
+    return
+
+
+@app.cell
+def _(lesson, mo):
+    start = mo.ui.slider(0, 500, 20, value=100, show_value=True, label=lesson.word("label_start"))
     mo.vstack([lesson.text("distance"), start])
     return (start,)
 
 
 @app.cell
-def _(lesson, mo, np, plots, pozor, start):
+def _(lesson, mo, np, plots, pozor, said, start):
     WIDE, FAR = 64, 60
     _table = pozor.sinusoidal(FAR + 1, WIDE, offset=start.value)
     _products = _table @ _table[0]
@@ -378,12 +407,16 @@ def _(lesson, mo, np, plots, pozor, start):
     mo.vstack(
         [
             mo.Html(_plane.picture(lesson.word("picture_curve", **_numbers))),
-            lesson.text(
-                "distance_reading",
-                start=start.value,
-                width=WIDE,
-                same=lesson.number(_products[0], 2),
-                difference=lesson.number(_difference, 15),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "distance_reading",
+                        start=start.value,
+                        width=WIDE,
+                        same=lesson.number(_products[0], 2),
+                        difference=lesson.number(_difference),
+                    )
+                )
             ),
         ]
     )
@@ -400,7 +433,7 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(key_at, lesson, mo, np, pozor, query_at, shift, turned):
+def _(key_at, lesson, mo, np, pozor, query_at, said, shift, turned):
     ANGLE = 0.25  # radians per word, of the one pair
     ASKS, OFFERS = np.array([[2.0, 0.5]]), np.array([[1.5, 1.0]])
 
@@ -430,23 +463,41 @@ def _(key_at, lesson, mo, np, pozor, query_at, shift, turned):
                     ),
                 )
             ),
-            lesson.text(
-                "rotary_reading",
-                at_query=query_at.value,
-                query_angle=lesson.number(np.degrees(ANGLE * query_at.value), 1),
-                at_key=key_at.value,
-                key_angle=lesson.number(np.degrees(ANGLE * key_at.value), 1),
-                product=_query @ _key,
-                shift=shift.value,
-                shifted=_later[0] @ _later[1],
-                gap=query_at.value - key_at.value,
-                length=np.linalg.norm(_query),
-                length_key=np.linalg.norm(_key),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "rotary_reading",
+                        at_query=query_at.value,
+                        query_angle=lesson.number(np.degrees(ANGLE * query_at.value), 1),
+                        at_key=key_at.value,
+                        key_angle=lesson.number(np.degrees(ANGLE * key_at.value), 1),
+                        product=_query @ _key,
+                        shift=shift.value,
+                        shifted=_later[0] @ _later[1],
+                        gap=query_at.value - key_at.value,
+                        length=np.linalg.norm(_query),
+                        length_key=np.linalg.norm(_key),
+                    )
+                )
             ),
             lesson.text("rotary_note"),
         ]
     )
     return ANGLE, ASKS, OFFERS
+
+
+@app.cell
+def _(lesson, mo):
+    mo.vstack(
+        [
+            lesson.exercise(name)
+            for name in (
+                "turn",
+                "rope-distance",
+            )
+        ]
+    )
+    return
 
 
 @app.cell
@@ -479,8 +530,9 @@ def _(PROGRAM, lesson, mo):
 
 
 @app.cell
-def _(lesson):
-    lesson.text("exercises")
+def _(lesson, mo):
+    _last = ("split", "head-divisor", "w-o-why", "w-o-share")
+    mo.vstack([lesson.text("exercises"), *(lesson.exercise(name) for name in _last)])
     return
 
 

@@ -14,11 +14,12 @@ def _():
     from pozor.costs import DTYPES, binary, gb, gib, giga
     from pozor.examples import PAPER, PUB, floats
     from pozor.lessons import page
+    from pozor.lessons.pictures.beside import said
     from pozor.lessons.pictures.blocks import blocks
     from pozor.lessons.pictures.table import table
 
     lesson = page.start(mo, "never_stored")
-    return DTYPES, PAPER, PUB, binary, blocks, floats, gb, gib, giga, lesson, mo, np, pozor, table
+    return DTYPES, PAPER, PUB, binary, blocks, floats, gb, gib, giga, lesson, mo, np, pozor, said, table
 
 
 @app.cell
@@ -59,17 +60,21 @@ def _(POWERS, PUB, dtypes, lesson, mo):
 
 
 @app.cell
-def _(DTYPES, binary, dtype, heads, lesson, pozor, tokens):
+def _(DTYPES, binary, dtype, heads, lesson, mo, pozor, said, tokens):
     _cost = pozor.footprint(tokens.value, num_heads=heads.value, dtype=dtype.value)
     _number, _unit = binary(_cost.scores_bytes)
-    lesson.text(
-        "sizes_reading",
-        tokens=tokens.value,
-        heads=heads.value,
-        scores=_cost.scores,
-        number_bytes=DTYPES[dtype.value],
-        bytes=lesson.number(_number, 2),
-        unit=_unit,
+    mo.Html(
+        said(
+            lesson.text(
+                "sizes_reading",
+                tokens=tokens.value,
+                heads=heads.value,
+                scores=_cost.scores,
+                number_bytes=DTYPES[dtype.value],
+                bytes=lesson.number(_number, 2),
+                unit=_unit,
+            )
+        )
     )
     return
 
@@ -102,7 +107,7 @@ def _(gb, gib, lesson, mo, pozor, size, table):
 def _(lesson, mo):
     mo.vstack(
         [
-            *(lesson.exercise(name) for name in ("scores-memory",)),
+            *(lesson.exercise(name) for name in ("scores-count", "scores-memory")),
             lesson.text("nobody"),
         ]
     )
@@ -122,7 +127,7 @@ def _(lesson, mo):
         ]
     )
     step = mo.ui.slider(0, len(VALUES) // BLOCK, value=1, show_value=True, label=lesson.word("label_step"))
-    mo.vstack([lesson.text("online"), *logits, step])
+    mo.vstack([lesson.text("online", values=lesson.numbers(VALUES)), *logits, step])
     return BLOCK, VALUES, logits, step
 
 
@@ -147,7 +152,7 @@ def _(BLOCK, VALUES, logits, np):
 
 
 @app.cell
-def _(BLOCK, blocks, lesson, mo, np, row, states, step, table, values):
+def _(BLOCK, blocks, lesson, mo, np, row, said, states, step, table, values):
     _n = lesson.number
     _m, _factor, _l, _s = states[step.value]
     _read = step.value * BLOCK
@@ -197,7 +202,7 @@ def _(BLOCK, blocks, lesson, mo, np, row, states, step, table, values):
                 )
             ),
             mo.Html(table(_heads, _rows)),
-            _told,
+            mo.Html(said(_told)),
         ]
     )
     return
@@ -230,6 +235,20 @@ def _(lesson, mo, np, row, states, step, whole):
 
 
 @app.cell
+def _(lesson, mo):
+    mo.vstack(
+        [
+            lesson.exercise(name)
+            for name in (
+                "running-sum",
+                "cell-from-lse",
+            )
+        ]
+    )
+    return
+
+
+@app.cell
 def _(lesson, mo, row):
     cut = mo.ui.slider(1, len(row) - 1, value=2, show_value=True, label=lesson.word("label_cut"))
     mo.vstack([lesson.text("merge"), cut])
@@ -237,24 +256,34 @@ def _(lesson, mo, row):
 
 
 @app.cell
-def _(asked, cut, lesson, np, offered, pozor, values, whole):
+def _(asked, cut, lesson, mo, np, offered, pozor, said, values, whole):
     _left, _right = (
         pozor.observe(asked, offered[keys], values[keys, None], scale=1.0, backend="reference")
         for keys in (slice(0, cut.value), slice(cut.value, None))
     )
     _out, _lse = pozor.merge([(_left.out, _left.lse), (_right.out, _right.lse)])
-    lesson.text(
-        "merge_reading",
-        left_out=_left.out.item(),
-        left_lse=_left.lse.item(),
-        right_out=_right.out.item(),
-        right_lse=_right.lse.item(),
-        lse=_lse.item(),
-        left_share=np.exp(_left.lse.item() - _lse.item()),
-        right_share=np.exp(_right.lse.item() - _lse.item()),
-        out=_out.item(),
-        whole=whole.out.item(),
+    mo.Html(
+        said(
+            lesson.text(
+                "merge_reading",
+                left_out=_left.out.item(),
+                left_lse=_left.lse.item(),
+                right_out=_right.out.item(),
+                right_lse=_right.lse.item(),
+                lse=_lse.item(),
+                left_share=np.exp(_left.lse.item() - _lse.item()),
+                right_share=np.exp(_right.lse.item() - _lse.item()),
+                out=_out.item(),
+                whole=whole.out.item(),
+            )
+        )
     )
+    return
+
+
+@app.cell
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("merged",)])
     return
 
 
@@ -280,7 +309,7 @@ def _(POWERS, dtypes, lesson, mo):
 
 
 @app.cell
-def _(giga, lesson, mo, model, pozor, size, table):
+def _(giga, lesson, mo, model, pozor, said, size, table):
     _chosen = model.value
     cost = pozor.footprint(
         _chosen["tokens"],
@@ -301,12 +330,16 @@ def _(giga, lesson, mo, model, pozor, size, table):
     mo.vstack(
         [
             mo.Html(table(_heads, _rows)),
-            lesson.text(
-                "calculator_reading",
-                with_matrix=size(cost.with_matrix_bytes),
-                without_matrix=size(cost.without_matrix_bytes),
-                ratio=lesson.number(cost.with_matrix_bytes / cost.without_matrix_bytes, 1),
-                flops=round(giga(cost.flops)),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "calculator_reading",
+                        with_matrix=size(cost.with_matrix_bytes),
+                        without_matrix=size(cost.without_matrix_bytes),
+                        ratio=lesson.number(cost.with_matrix_bytes / cost.without_matrix_bytes, 1),
+                        flops=round(giga(cost.flops)),
+                    )
+                )
             ),
         ]
     )
@@ -334,7 +367,7 @@ def _(PAPER, lesson, mo, words):
 
 
 @app.cell
-def _(layer, lesson, mo, np, pozor, table, words, written, x):
+def _(layer, lesson, mo, np, pozor, said, table, words, written, x):
     _cache = pozor.KVCache()
     _whole = layer(x)
     _rows = []
@@ -348,14 +381,18 @@ def _(layer, lesson, mo, np, pozor, table, words, written, x):
     mo.vstack(
         [
             mo.Html(table(_heads, _rows)),
-            lesson.text(
-                "cache_reading",
-                word=words[_place],
-                kept=_kept,
-                new_scores=_kept,
-                all_scores=_again,
-                output=lesson.numbers(_output),
-                difference=lesson.number(np.abs(_output - _whole[_place]).max()),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "cache_reading",
+                        word=words[_place],
+                        kept=_kept,
+                        new_scores=_kept,
+                        all_scores=_again,
+                        output=lesson.numbers(_output),
+                        difference=lesson.number(np.abs(_output - _whole[_place]).max()),
+                    )
+                )
             ),
         ]
     )
@@ -376,6 +413,20 @@ def _(cost, lesson, mo, size):
                 ratio=round(_without / _with),
             ),
             lesson.text("cache_size", cache_bytes=size(cost.model_kv_cache_bytes)),
+        ]
+    )
+    return
+
+
+@app.cell
+def _(lesson, mo):
+    mo.vstack(
+        [
+            lesson.exercise(name)
+            for name in (
+                "kv-cache",
+                "causal-pairs",
+            )
         ]
     )
     return
@@ -420,8 +471,8 @@ def _(PROGRAM, lesson, mo):
 
 
 @app.cell
-def _(lesson):
-    lesson.text("exercises")
+def _(lesson, mo):
+    mo.vstack([lesson.text("exercises"), lesson.exercise("never-stored-why")])
     return
 
 

@@ -16,11 +16,12 @@ def _():
     import pozor
     from pozor.examples import PUB, floats
     from pozor.lessons import page
+    from pozor.lessons.pictures.beside import said
     from pozor.lessons.pictures.pub import pub
     from pozor.lessons.pictures.table import table
 
     lesson = page.start(mo, "self_attention")
-    return Counter, PUB, floats, lesson, mo, np, pairwise, pozor, pub, table
+    return Counter, PUB, floats, lesson, mo, np, pairwise, pozor, pub, said, table
 
 
 @app.cell
@@ -54,7 +55,7 @@ def _(choices, lesson, mo):
 
 
 @app.cell
-def _(TABLES, TOPICS, interest, lesson, mo, np, percent, pozor, pub, topic):
+def _(TABLES, TOPICS, interest, lesson, mo, np, percent, pozor, pub, said, topic):
     # each table offers one topic; the ear asks for one, as strongly as the reader cares
     offers = np.eye(len(TOPICS))
     asked = interest.value * offers[topic.value][None]
@@ -73,7 +74,7 @@ def _(TABLES, TOPICS, interest, lesson, mo, np, percent, pozor, pub, topic):
     mo.vstack(
         [
             mo.Html(pub(TOPICS, heard.tolist(), _shares, lesson.word("picture_pub", lines=_lines))),
-            lesson.text("pub_reading", reading=_reading, whole=lesson.percent(heard.sum())),
+            mo.Html(said(lesson.text("pub_reading", reading=_reading, whole=lesson.percent(heard.sum())))),
         ]
     )
     return
@@ -112,7 +113,7 @@ def _(lesson, mo, shown):
 
 
 @app.cell
-def _(back, corpus, followers, inner, lesson, mo, percent, previous, shown, subject, verbs):
+def _(back, corpus, followers, inner, lesson, mo, percent, previous, said, shown, subject, verbs):
     _first = len(shown) - 1 - back.value
     _visible = [word.strip(",").lower() for word in shown[_first:-1]]
 
@@ -142,18 +143,28 @@ def _(back, corpus, followers, inner, lesson, mo, percent, previous, shown, subj
                 + " ".join(_parts)
                 + f" <strong>{_question}?</strong></p>"
             ),
-            lesson.text(
-                "bigram_reading",
-                seen=_seen,
-                previous=previous,
-                sentences=len(corpus),
-                first=_one,
-                first_share=lesson.percent(followers[previous, _one] / _total),
-                second=_other,
-                second_share=lesson.percent(followers[previous, _other] / _total),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "bigram_reading",
+                        seen=_seen,
+                        previous=previous,
+                        sentences=len(corpus),
+                        first=_one,
+                        first_share=lesson.percent(followers[previous, _one] / _total),
+                        second=_other,
+                        second_share=lesson.percent(followers[previous, _other] / _total),
+                    )
+                )
             ),
         ]
     )
+    return
+
+
+@app.cell
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("bigram-why",)])
     return
 
 
@@ -206,7 +217,7 @@ def _(lesson, mo, words):
 
 
 @app.cell
-def _(asking, axes, k, lesson, logits, mo, offering, q, root, scores, table):
+def _(asking, axes, k, lesson, logits, mo, offering, q, root, said, scores, table):
     _ask, _offer = q[asking.value], k[offering.value]
     _score, _logit = (matrix[asking.value, offering.value] for matrix in (scores, logits))
     _number = lesson.number
@@ -217,8 +228,12 @@ def _(asking, axes, k, lesson, logits, mo, offering, q, root, scores, table):
     mo.vstack(
         [
             mo.Html(table(_heads, _rows, caption=f"{asking.selected_key} · {offering.selected_key}")),
-            lesson.text(
-                "score_reading", score=_score, head_dim=len(_ask), root=root, earlier=1, logit=_logit
+            mo.Html(
+                said(
+                    lesson.text(
+                        "score_reading", score=_score, head_dim=len(_ask), root=root, earlier=1, logit=_logit
+                    )
+                )
             ),
         ]
     )
@@ -226,8 +241,8 @@ def _(asking, axes, k, lesson, logits, mo, offering, q, root, scores, table):
 
 
 @app.cell
-def _(lesson):
-    lesson.exercise("dot-product")
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("asks-in-vain",)])
     return
 
 
@@ -241,7 +256,7 @@ def _(lesson, mo, words):
 
 
 @app.cell
-def _(lesson, logits, mo, named, np, open_rows, percent, row, scores, table, words):
+def _(lesson, logits, mo, named, np, open_rows, percent, row, said, scores, table, words):
     _exps = np.exp(logits[row.value])
     _rows = [
         [name, lesson.number(score), lesson.number(logit), lesson.number(exp), percent(share)]
@@ -254,12 +269,16 @@ def _(lesson, logits, mo, named, np, open_rows, percent, row, scores, table, wor
     mo.vstack(
         [
             mo.Html(table(_heads, _rows, caption=f"{lesson.word('label_row')} {row.selected_key}")),
-            lesson.text(
-                "softmax_reading",
-                whole=percent(open_rows[row.value].sum()),
-                received=lesson.percent(_received[words.index("vypil")]),
-                least=words[int(np.argmin(_received))],
-                received_least=lesson.percent(_received.min()),
+            mo.Html(
+                said(
+                    lesson.text(
+                        "softmax_reading",
+                        whole=percent(open_rows[row.value].sum()),
+                        received=lesson.percent(_received[words.index("vypil")]),
+                        least=words[int(np.argmin(_received))],
+                        received_least=lesson.percent(_received.min()),
+                    )
+                )
             ),
         ]
     )
@@ -288,6 +307,12 @@ def _(lesson, open_rows, percent, words):
         three=_share("vypil", "pan"),
         equal=_share("pan", "pan"),
     )
+    return
+
+
+@app.cell
+def _(lesson, mo):
+    mo.vstack([lesson.exercise(name) for name in ("looks-at",)])
     return
 
 
@@ -331,6 +356,22 @@ def _(lesson, masked_rows, open_rows, percent, words):
 
 
 @app.cell
+def _(lesson, mo):
+    mo.vstack(
+        [
+            lesson.exercise(name)
+            for name in (
+                "mask-hides",
+                "masked-looks",
+                "masked-weight",
+                "masked-why",
+            )
+        ]
+    )
+    return
+
+
+@app.cell
 def _(lesson, mo, words):
     _kinds = {lesson.word(f"values_{kind}"): kind for kind in ("identity", "meaning")}
     kind = mo.ui.radio(
@@ -344,7 +385,7 @@ def _(lesson, mo, words):
 
 
 @app.cell
-def _(axes, k, kind, lesson, mo, np, pozor, q, table, taker, v, words):
+def _(axes, k, kind, lesson, mo, np, pozor, q, said, table, taker, v, words):
     # as meanings: what a word offers, with a one for the strongest
     _meaning = k / k.max()
     _values = v if kind.value == "identity" else _meaning
@@ -356,7 +397,7 @@ def _(axes, k, kind, lesson, mo, np, pozor, q, table, taker, v, words):
     mo.vstack(
         [
             mo.Html(table([_first, lesson.word("output_head")], _rows, caption=taker.selected_key)),
-            lesson.text(f"values_reading_{kind.value}", **_reading),
+            mo.Html(said(lesson.text(f"values_reading_{kind.value}", **_reading))),
         ]
     )
     return
@@ -365,7 +406,8 @@ def _(axes, k, kind, lesson, mo, np, pozor, q, table, taker, v, words):
 @app.cell
 def _(PUB, lesson, words):
     def _matrix(rows):
-        return "np.array([" + ", ".join("[" + ", ".join(row) + "]" for row in rows) + "])"
+        lines = "".join(f"    [{', '.join(row)}],\n" for row in rows)
+        return f"np.array([\n{lines}])"
 
     PROGRAM = f"""
 import numpy as np
@@ -396,7 +438,7 @@ def _(PROGRAM, lesson, mo):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.text("exercises")])
+    mo.vstack([lesson.text("exercises"), lesson.exercise("future-hidden")])
     return
 
 

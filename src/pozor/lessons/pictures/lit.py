@@ -26,12 +26,13 @@ def lit(
             f"background:color-mix(in srgb, var(--pozor-signal, #c2410c) {MOST * share:.0f}%, transparent)"
         )
         if place == query:
-            style += ";outline:2px solid currentColor;outline-offset:1px"
+            ground += ";outline:2px solid currentColor;outline-offset:1px"
         note = f'<sub style="font-size:0.72em;margin-left:1px">{escape(said)}</sub>' if said else ""
         parts.append(
-            f'{space}<span style="{style};border-radius:3px;padding:1px 2px">{escape(word)}</span>{note}'
+            f'{space}<span style="{ground};border-radius:3px;padding:2px 0">{escape(word)}</span>{note}'
         )
+    style = "line-height:2;max-width:34em"
     return (
-        f'<p class="pozor-lit" role="group" aria-label="{escape(label)}" lang="en" style="line-height:2">'
+        f'<p class="pozor-lit" role="group" aria-label="{escape(label)}" lang="en" style="{style}">'
         f"{''.join(parts)}</p>"
     )

@@ -30,8 +30,10 @@ def pub(topics: Sequence[str], shares: Sequence[float], written: Sequence[str], 
         lines.append(
             line(EAR[0] + 44, middle + 4, TABLE_X - 62, y - 6, colour=colour, width=0.6 + 11 * share)
         )
-        where = (EAR[0] + 44 + TABLE_X - 62) / 2, (middle + y) / 2 - 14
-        lines.append(text(*where, label, anchor="middle", colour=colour, weight=600 if chosen else 400))
+        # beside the far end of the line, on the side that no line crosses
+        down = 18 if y - 6 > middle + 30 else -10
+        where = TABLE_X - 66, y - 6 + down
+        lines.append(text(*where, label, anchor="end", colour=colour, weight=600 if chosen else 400))
         tables.append(_table(TABLE_X, y, topic, bold=chosen))
     return picture(
         "".join(lines) + _ear(EAR[0], middle) + "".join(tables),
