@@ -78,12 +78,11 @@ def _(escape, figures, lesson, lexicon, measured, mo, more):
             parts.append(word if glued or place == 1 else f" {word}")
         return f'<li lang="cs">{"".join(parts)}</li>'
 
+    _style = "padding-left:1.5em;list-style:decimal;max-width:34em"
     _list = "".join(_marked(sentence) for sentence in _few)
     mo.vstack(
         [
-            mo.Html(
-                f'<ol class="pozor-sentences" style="padding-left:1.5em;list-style:decimal;max-width:34em">{_list}</ol>'
-            ),
+            mo.Html(f'<ol style="{_style}">{_list}</ol>'),
             lesson.text("task_reading", free=measured["free"], sentences=measured["sentences"]),
         ]
     )

@@ -415,7 +415,8 @@ import numpy as np
 words = {words!r}
 Q = {_matrix(PUB.q)}
 K = {_matrix(PUB.k)}
-V = np.eye(len(words))  # {lesson.word("comment_identity")}
+# {lesson.word("comment_identity")}
+V = np.eye(len(words))
 
 n, head_dim = Q.shape
 scores = Q @ K.T / np.sqrt(head_dim)
@@ -423,7 +424,8 @@ probs = np.exp(scores)
 probs = probs / probs.sum(axis=1, keepdims=True)
 out = probs @ V
 
-word = "pivo"  # {lesson.word("comment_word")}
+# {lesson.word("comment_word")}
+word = "pivo"
 for other, share in zip(words, out[words.index(word)]):
     print(f"{{other:8}} {{100 * share:3.0f}} %")
 """.replace("'", '"')

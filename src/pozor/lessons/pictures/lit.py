@@ -22,9 +22,8 @@ def lit(
     for place, (token, share, said) in enumerate(zip(tokens, shares, written)):
         word = token.strip()
         space = " " if token[:1] == " " else ""
-        style = (
-            f"background:color-mix(in srgb, var(--pozor-signal, #c2410c) {MOST * share:.0f}%, transparent)"
-        )
+        colour = "var(--pozor-signal, #c2410c)"
+        ground = f"background:color-mix(in srgb, {colour} {MOST * share:.0f}%, transparent)"
         if place == query:
             ground += ";outline:2px solid currentColor;outline-offset:1px"
         note = f'<sub style="font-size:0.72em;margin-left:1px">{escape(said)}</sub>' if said else ""
