@@ -17,7 +17,7 @@ from transformer import Transformer, exported
 
 from pozor.lm.bpe import Bpe
 from pozor.lm.czech import CzechModel
-from pozor.lm.loss import recorded
+from pozor.lm.loss import as_read, recorded
 
 DATA = Path(__file__).parent.parent / "src/pozor/lm/data"
 MOST_BYTES = 2_500_000
@@ -53,8 +53,8 @@ def ship(checkpoint: Path, text: Path) -> None:
     tokenizer = Tokenizer.from_file(str(checkpoint.with_suffix(".tokenizer.json")))
     merges, order = renumbered(tokenizer)
     raw = text.read_bytes()
-    theirs = np.argsort(order)[tokenizer.encode(raw.decode()).ids]
-    if not np.array_equal(theirs, Bpe(merges).encode(raw.decode())):
+    read = as_read(raw)
+    if not np.array_equal(np.argsort(order)[tokenizer.encode(read).ids], Bpe(merges).encode(read)):
         raise SystemExit("pozor's tokenizer cuts the text otherwise than the one that was trained.")
     arrays = {name: array.astype(np.float16) for name, array in exported(model).items()}
     arrays["embed"] = np.ascontiguousarray(arrays["embed"][order])

@@ -21,8 +21,9 @@ from torch import distributed
 from torch.nn import functional
 from transformer import Transformer
 
+from pozor.lm.loss import as_read, split
+
 WORDS = r" ?\w{1,32}| ?[^\w\s]{1,32}|\s"  # as pozor.lm.bpe cuts
-HELD_OUT = 0.05
 STRIDE = 128
 MODEL = {
     "vocabulary": 1024,
@@ -138,15 +139,14 @@ class Run:
         torch.set_num_threads(options.threads)
         torch.manual_seed(options.seed)
         self.raw = Path(options.text).read_bytes()
-        text = self.raw.decode()
-        cut = len(text) - round(len(text) * HELD_OUT)
-        self.text, self.characters = text[:cut], len(text) - cut
+        self.text, held_out = split(as_read(self.raw))
+        self.characters = len(held_out)
         before = torch.load(options.resume, weights_only=False) if options.resume else {}
         self.config: dict[str, Any] = before.get("config", {**MODEL, **json.loads(options.model)})
         self.tokenizer = trained_tokenizer(self.text, self.config["vocabulary"])
         newline = torch.tensor([self.tokenizer.token_to_id("Ċ")])
         self.clean = segmented(self.tokenizer, self.text, None)
-        self.held = torch.cat((newline, segmented(self.tokenizer, text[cut:], None)))
+        self.held = torch.cat((newline, segmented(self.tokenizer, held_out, None)))
         self.model = Transformer(self.config, options.dropout)
         if before:
             self.model.load_state_dict(before["model"])

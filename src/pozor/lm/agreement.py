@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pozor import AttentionMap, OptionError
-from pozor.lm.decoder import Decoder, Forward, softmax
+from pozor.lm.decoder import Decoder, Forward, attention_maps, softmax
 from pozor.lm.lexicon import ENDINGS, FEMININE, MASCULINE
 from pozor.lm.sentences import START, Sentence, vocabulary
 
@@ -121,8 +121,7 @@ class AgreementModel(Decoder):
     def maps(self, tokens: Sequence[str], *, hidden: Sequence[int] = ()) -> list[AttentionMap]:
         """The attention of every head over these tokens: one map a layer, `.row(query, head=h)` and so on."""
         mask = None if not hidden else hiding(len(tokens), hidden)
-        steps = self.forward(self.encode(tokens), mask=mask).layers
-        return [AttentionMap(s.q, s.k, s.v, causal=True, mask=mask, tokens=list(tokens)) for s in steps]
+        return attention_maps(self.forward(self.encode(tokens), mask=mask).layers, tokens, mask=mask)
 
     def _prediction(self, probs: np.ndarray) -> Prediction:
         return Prediction(*(float(probs[self._number[ENDINGS[gender]]]) for gender in (MASCULINE, FEMININE)))

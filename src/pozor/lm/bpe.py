@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pozor.errors import OptionError
+from pozor.recording.tokens import label
 
 # a word with the blank before it, a run of signs, or one white space: merges never cross these
 WORDS = re.compile(r" ?\w{1,32}| ?[^\w\s]{1,32}|\s")
@@ -81,11 +82,7 @@ class Bpe:
 
     def label(self, number: int) -> str:
         """The characters of one token, or its bytes in hexadecimal where it cuts a character."""
-        raw = self.bytes_of[self._checked(number)]
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            return f"⟨{raw.hex(' ').upper()}⟩"
+        return label(self.bytes_of[self._checked(number)])
 
     def _checked(self, number: int) -> int:
         if not 0 <= number < len(self.bytes_of):

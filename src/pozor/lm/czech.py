@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from pozor import AttentionMap, KVCache, OptionError, Recording
+from pozor.layer import LayerSteps
 from pozor.lm.bpe import Bpe, Pieces
-from pozor.lm.decoder import Decoder, Forward, softmax
+from pozor.lm.decoder import Decoder, Forward, attention_maps, softmax
 from pozor.lm.manners import rude
+from pozor.recording.tokens import Tokens
 
 NEWLINE = ord("\n")  # every text starts after a line break, as paragraphs of the training text did
 
@@ -24,13 +26,15 @@ class Generated:
         text: Everything so far, the given text first.
         probability: What the model gave it, before temperature, top_k and filter.
         layers: `LayerSteps` of each layer for this token alone: q is its one row, k and v all keys so far.
+        tokens: Labels of those keys, its own the last: `attention_maps(layers, tokens)` is the newest row.
     """
 
     id: int
     token: str
     text: str
     probability: float
-    layers: list[Any]
+    layers: list[LayerSteps]
+    tokens: list[str]
 
 
 class CzechModel(Decoder):
@@ -68,23 +72,21 @@ class CzechModel(Decoder):
 
     def maps(self, text: str) -> list[AttentionMap]:
         """The attention of every head for a text: one map a layer, `.row(query, head=h)` and so on."""
-        pieces = self.pieces(text)
-        return [
-            AttentionMap(step.q, step.k, step.v, causal=True, tokens=pieces.tokens)
-            for step in self.forward(pieces.ids).layers
-        ]
+        return attention_maps(self.read(text).layers, self.pieces(text).tokens)
 
     def recording(self, text: str, path: str | os.PathLike[str], *, overwrite: bool = False) -> Recording:
         """Write the pass over a text as NAME.pozor, for the app and for `pozor view`."""
         pieces = self.pieces(text)
+        parts = pieces.ids, pieces.starts, pieces.stops
+        numbers, starts, stops = (np.array(part, np.int64) for part in parts)
+        tokens = Tokens("", text, numbers, starts, stops, starts < 0, tuple(pieces.tokens))
         steps = self.forward(pieces.ids).layers
         return Recording.from_arrays(
             path,
             *([getattr(step, name) for step in steps] for name in "qkv"),
             causal=True,
             w_o=[layer.attention.w_o for layer in self.layers],
-            tokens=pieces.tokens,
-            text=text,
+            tokens=tokens,
             model="pozor czech",
             overwrite=overwrite,
         )
@@ -118,7 +120,7 @@ class CzechModel(Decoder):
         return self._continue(text, logits, cache, tokens, temperature, top_k, seed, filter)
 
     def _continue(self, text, logits, cache, tokens, temperature, top_k, seed, filter) -> Iterator[Generated]:
-        draw = np.random.default_rng(seed)
+        draw, labels = np.random.default_rng(seed), self.pieces(text).tokens
         raw = text.encode("utf-8", errors="replace")
         for _ in range(tokens):
             banned: set[int] = set()
@@ -133,7 +135,8 @@ class CzechModel(Decoder):
             probability = float(softmax(logits.astype(np.float64))[number])
             step = self.forward([number], cache)
             logits = step.logits[-1]
-            yield Generated(number, self.bpe.label(number), written, probability, step.layers)
+            labels = [*labels, self.bpe.label(number)][-self.context :]
+            yield Generated(number, labels[-1], written, probability, step.layers, labels)
 
 
 def check_sampling(tokens: Any, temperature: Any, top_k: Any) -> None:

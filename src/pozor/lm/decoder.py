@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pozor import KVCache, MultiHeadAttention, OptionError
+from pozor import AttentionMap, KVCache, MultiHeadAttention, OptionError
 from pozor.layer import LayerSteps
 
 EPSILON = 1e-6  # keeps the norm of a vector of zeros finite
@@ -114,6 +114,25 @@ class Decoder:
             normed = rms_norm(x, layer.feed_norm)
             x = x + (_silu(normed @ layer.w_gate) * (normed @ layer.w_up)) @ layer.w_down
         return Forward(rms_norm(x, self.norm) @ self.embed.T, steps)
+
+
+def attention_maps(
+    layers: Sequence[LayerSteps], tokens: Sequence[str], *, mask: Any = None
+) -> list[AttentionMap]:
+    """One map a layer, of all its heads, with `tokens` the labels of its keys.
+
+    Args:
+        layers: `Forward.layers`, or `Generated.layers` for the newest row alone.
+        tokens: Labels of all keys, those that a cache held first.
+        mask: As it was given to `forward`.
+    """
+    masks = mask if isinstance(mask, list) else [mask] * len(layers)
+    return [
+        AttentionMap(
+            step.q, step.k, step.v, causal=True, q_offset=step.q_offset, mask=own, tokens=list(tokens)
+        )
+        for step, own in zip(layers, masks)
+    ]
 
 
 def rms_norm(x: np.ndarray, gain: np.ndarray) -> np.ndarray:

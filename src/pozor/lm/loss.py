@@ -14,6 +14,11 @@ STRIDE = (
 )
 
 
+def as_read(raw: bytes) -> str:
+    """The text of a file: UTF-8, every line break one character, however the file writes it."""
+    return raw.decode().replace("\r\n", "\n")
+
+
 def split(text: str) -> tuple[str, str]:
     """The part for training and the held-out end."""
     cut = len(text) - round(len(text) * HELD_OUT)
@@ -68,7 +73,7 @@ def counted_bits(bpe: Bpe, training: str, text: str) -> dict[str, float]:
 
 def recorded(model: CzechModel, raw: bytes) -> dict[str, Any]:
     """Everything that is recorded about a text and the shipped model: hash, sizes, bits per character."""
-    text = raw.decode()
+    text = as_read(raw)
     training, held = split(text)
     return {
         "text_sha256": hashlib.sha256(raw).hexdigest(),

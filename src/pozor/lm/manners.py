@@ -6,8 +6,8 @@ A stem counts at the start of a word; what stands in the reader's own text is le
 import re
 
 _STEMS = (
-    r"ho?vn|prdel|zaprd|prd[ěeniuy]|kurv|děvk|čubk|šlapk|cour[ayou]|sra[tčnlc]|sere|seru|serou|posr|nasr|vysr|"
-    r"usr[aá]|zasr|hajzl|svin(?!k)|prase(?:ct|č)|chcan|chcá|chc[ií]p|zmrd|mrd|píč|kokot|čur[aá]|debil|kret[eé]n|"
+    r"ho?vn|hov[aě]d|prdel|zaprd|prd[ěeniuy]|kurv|děvk|čubk|šlapk|cour[ayou]|sra[tčnlc]|sere|seru|serou|posr|nasr|vysr|"
+    r"usr[aá]|zasr|hajzl|svin(?![ko])|prase(?:ct|č)|chcan|chcá|chc[ií]p|zmrd|mrd|píč|kokot|čur[aá]|debil|kret[eé]n|"
     r"idiot|blb|vůl\b|vole\b|hub[ay]\b|držhub|pitom|mrch|potvor|parchant|bordel|běhn|kund|šuk|žid(?!l)|cikán|"
     r"negr|mrzák|svolo[čt]"
 )
