@@ -82,7 +82,8 @@ W_Q = np.array([{w_q}])
 W_K = np.array([{w_k}])
 W_V = np.array([{w_v}])
 W_O = np.array([{w_o}])
-num_heads, causal = 1, True
+num_heads = 1
+causal = True
 
 q, k, v = x @ W_Q, x @ W_K, x @ W_V
 head_dim = q.shape[1] // num_heads
@@ -100,23 +101,25 @@ for head in range(num_heads):
     probs = exps / exps.sum(axis=1, keepdims=True)
     outs.append(probs @ v[:, part])
     print("probs, head", head)
-    print(probs.round(6))
+    for word, row in zip(words, probs):
+        print(word, row.round(6))
 
 y = np.concatenate(outs, axis=1) @ W_O + x
 print("y")
-print(y.round(6))
+for word, row in zip(words, y):
+    print(word, row.round(6))
 """
 
 
 def program(page: Any) -> str:
     """The example as a program that needs NumPy alone, its remarks in the reader's language."""
-    matrices = {name: _written(getattr(PAPER, name)) for name in ("x", "w_q", "w_k", "w_v", "w_o")}
+    matrices = {name: _written(name, getattr(PAPER, name)) for name in ("x", "w_q", "w_k", "w_v", "w_o")}
     remarks = {name: page.word(name) for name in ("comment_part", "comment_hidden", "comment_max")}
     return PROGRAM.format(words=words(), **matrices, **remarks)
 
 
-def _written(matrix: Matrix) -> str:
+def _written(name: str, matrix: Matrix) -> str:
     """Its rows as Python writes them, two on a line."""
     rows = [f"[{', '.join(row)}]" for row in matrix]
     lines = [", ".join(rows[at : at + 2]) for at in range(0, len(rows), 2)]
-    return ",\n                ".join(lines)
+    return f",\n{' ' * len(f'{name} = np.array([')}".join(lines)

@@ -38,7 +38,11 @@ def _(lesson, mo, paper, word):
     def draw(some, **options):
         return lesson.heatmap([row.softmax.probs for row in some], words, states=hidden, **options)
 
-    return cat, choose_word, draw, free, heads, hidden, outside, rows, sleeps, words
+    def practise(*names):
+        """Exercises with other numbers than the page: its own results stand beside them."""
+        return [lesson.exercise(name, seed=1) for name in names]
+
+    return cat, choose_word, draw, free, heads, hidden, outside, practise, rows, sleeps, words
 
 
 @app.cell
@@ -78,7 +82,7 @@ def _(lesson, mo, number, numbers, places, role, rows, said, sums, table, whose,
             lesson.text("projections"),
             whose,
             role,
-            mo.Html(table(["", *places], _matrix, caption=_name)),
+            mo.Html(table([_name, *places], _matrix)),
             mo.Html(said(f"<p>x({whose.value}) = {numbers(_one.x)}</p>", sums.lines(_sums))),
         ]
     )
@@ -86,14 +90,14 @@ def _(lesson, mo, number, numbers, places, role, rows, said, sums, table, whose,
 
 
 @app.cell
-def _(fields, lesson, mo, numbers, rows, sleeps, table, words):
+def _(fields, lesson, mo, numbers, practise, rows, sleeps, table, word, words):
     _all = [
         [name, *(numbers(row.projections[role, n].result) for role in ("q", "k", "v"))]
         for n, (name, row) in enumerate(zip(words, rows))
     ]
-    _table = mo.Html(table(["", "q", "k", "v"], _all))
+    _table = mo.Html(table([word("label_word"), "q", "k", "v"], _all, numeric=4))
     _float = lesson.text("projections_float", **fields.projections_float(lesson, sleeps))
-    mo.vstack([lesson.text("projections_all"), _table, _float, lesson.exercise("project")])
+    mo.vstack([lesson.text("projections_all"), _table, _float, *practise("project")])
     return
 
 
@@ -171,7 +175,7 @@ def _(START, Saturation, beside, fields, length, lesson, mo, number, numbers, pl
 
 
 @app.cell
-def _(fields, lesson, math, mo, number, numbers, outside, plots, word):
+def _(fields, lesson, math, mo, number, numbers, outside, plots, practise, word):
     _logits, _exps = outside.softmax.logits, outside.softmax.plain
     _told = {"logits": numbers(_logits), "exps": numbers(_exps)}
     _picture = plots.exponential(
@@ -183,7 +187,9 @@ def _(fields, lesson, math, mo, number, numbers, outside, plots, word):
     )
     mo.vstack(
         [
-            *(lesson.exercise(name) for name in ("divisor", "score", "scale-why")),
+            lesson.exercise("divisor"),
+            *practise("score"),
+            lesson.exercise("scale-why"),
             lesson.text("exp", e=math.e, **_told),
             mo.Html(_picture),
             lesson.text("exp_rounding", **fields.exp_rounding(lesson, outside)),
@@ -193,29 +199,29 @@ def _(fields, lesson, math, mo, number, numbers, outside, plots, word):
 
 
 @app.cell
-def _(fields, lesson, mo, outside):
+def _(fields, lesson, mo, outside, practise):
     mo.vstack(
         [
             lesson.text("softmax", **fields.softmax(lesson, outside)),
             lesson.text("softmax_sum", **fields.softmax_sum(lesson, outside)),
             lesson.text("softmax_saturated", **fields.softmax_saturated(lesson)),
-            lesson.exercise("weights-row"),
+            *practise("weights-row"),
             lesson.text("experiments", **fields.experiments(lesson, outside)),
-            *(lesson.exercise(name) for name in ("times-ten", "times-ten-fall")),
+            *practise("times-ten", "times-ten-fall"),
         ]
     )
     return
 
 
 @app.cell
-def _(cat, draw, fields, free, lesson, mo, outside, rows, sleeps):
+def _(cat, draw, fields, free, lesson, mo, outside, practise, rows, sleeps):
     mo.vstack(
         [
             lesson.text("mask", **fields.mask(lesson, sleeps)),
             draw(rows, unmasked=[row.softmax.probs for row in free]),
-            lesson.exercise("causal-logits"),
+            *practise("causal-logits"),
             lesson.text("mask_first", **fields.mask_first(lesson, cat, free[0], outside)),
-            lesson.exercise("first-token-out"),
+            *practise("first-token-out"),
             lesson.exercise("first-token-why"),
         ]
     )
@@ -226,7 +232,7 @@ def _(cat, draw, fields, free, lesson, mo, outside, rows, sleeps):
 def _(beside, hidden, lesson, mo, table, word, words):
     def _truth(key, masks):
         lines = [[query, *(str(bool(cell)) for cell in line)] for query, line in zip(words, masks)]
-        return table(["", *words], lines, caption=word(key))
+        return table([word("label_query"), *words], lines, caption=word(key))
 
     _left, _right = _truth("label_hidden", hidden), _truth("label_visible", [~line for line in hidden])
     mo.vstack([lesson.text("mask_code"), mo.Html(beside([_left], _right)), lesson.text("mask_swapped")])
@@ -240,15 +246,15 @@ def _(choose_word):
 
 
 @app.cell
-def _(fields, lesson, mixing, mo, number, places, rows, said, sums, words):
+def _(fields, lesson, mixing, mo, number, places, practise, rows, said, sums, words):
     _sum = rows[words.index(mixing.value)].summed
     _lines = [
         ("out", places[n], f"≐ {sums.terms(lesson, _sum.probs, _sum.v[:, n])} ≐", number(total))
         for n, total in enumerate(_sum.out)
     ]
     _mix = lesson.text("sum_mix", **fields.sum_mix(lesson, *rows))
-    _exercise = lesson.exercise("second-token-out")
-    mo.vstack([lesson.text("sum"), mixing, mo.Html(said(sums.lines(_lines))), _mix, _exercise])
+    _said = mo.Html(said(sums.lines(_lines)))
+    mo.vstack([lesson.text("sum"), mixing, _said, _mix, *practise("second-token-out")])
     return
 
 
@@ -267,17 +273,17 @@ def _(mo, word):
 
 
 @app.cell
-def _(fields, heads, kv_heads, lesson, mo, number, outside, places, said, table):
+def _(fields, heads, kv_heads, lesson, mo, number, outside, places, practise, said, table):
     _matrix = [[place, *map(number, line)] for place, line in zip(places, outside.output.w)]
     mo.vstack(
         [
             lesson.text("w_o", **fields.w_o(lesson, heads[0][2], outside)),
-            mo.Html(table(["", *places], _matrix, caption="W_O")),
+            mo.Html(table(["W_O", *places], _matrix)),
             lesson.text("w_o_share", **fields.w_o_share()),
             kv_heads,
             mo.Html(said(lesson.text("w_o_share_now", **fields.w_o_share_now(lesson, kv_heads.value)))),
             lesson.text("residual", **fields.residual(lesson, outside, heads[0][2])),
-            lesson.exercise("residual"),
+            *practise("residual"),
         ]
     )
     return
@@ -296,7 +302,7 @@ def _(mo, word):
 def _(batch, d_model, fields, lesson, mo, num_heads, table, tokens, word):
     _lines = fields.shapes(lesson, batch.value, tokens.value, d_model.value, num_heads.value)
     _heads = [word(key) for key in ("shapes_step", "shapes_shape", "shapes_sizes", "shapes_count")]
-    _table = mo.Html(table(_heads, _lines))
+    _table = mo.Html(table(_heads, _lines, numeric=3))
     mo.vstack([lesson.text("shapes"), batch, tokens, d_model, num_heads, _table])
     return
 

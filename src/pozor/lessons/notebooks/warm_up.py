@@ -47,7 +47,7 @@ def _(beside, lesson, mo, number, numbers, plots, right, said, terms, up, word):
         up,
         said(lesson.text("dot", sum=terms(lesson, _a, _b), dot=number(_dot)), lesson.text(_sign)),
     ]
-    mo.Html(beside(_words, _picture))
+    mo.Html(beside(_words, _picture, heading=True))
     return
 
 
@@ -72,7 +72,7 @@ def _(beside, lesson, math, mo, number, plots, power, said, word):
         power,
         said(lesson.text("exp_value", x=_x, value=_value, next=math.exp(_x + 1), e=math.e)),
     ]
-    mo.Html(beside(_words, _picture))
+    mo.Html(beside(_words, _picture, heading=True))
     return
 
 
@@ -111,7 +111,7 @@ def _(LETTERS, beside, given, lesson, math, mo, number, numbers, plots, said, sh
             lesson.text("softmax_shift" if shift.value else "softmax_still", shift=shift.value),
         ),
     ]
-    mo.Html(beside(_words, _picture))
+    mo.Html(beside(_words, _picture, heading=True))
     return (shares,)
 
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 
-def beside(words: list[Any], picture: Any) -> str:
-    """HTML of both; words are texts and controls of marimo, or HTML, and so is the picture.
+def beside(words: list[Any], picture: Any, *, heading: bool = False) -> str:
+    """HTML of both, texts and controls of marimo or HTML; `heading` says whether the words start with one.
 
     A control that stands beside what it changes keeps the keyboard: marimo updates the page in place.
     """
     left = "".join(_html(part) for part in words)
-    return f'<div class="pozor-beside"><div>{left}</div><div>{_html(picture)}</div></div>'
+    place = ' class="under-heading"' if heading else ""
+    return f'<div class="pozor-beside"><div>{left}</div><div{place}>{_html(picture)}</div></div>'
 
 
 def said(*parts: Any) -> str:
