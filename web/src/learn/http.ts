@@ -1,21 +1,12 @@
 // The exercises' messages over HTTP, and the process of the lessons.
 import { opened, Refused, type Message, type Serve } from "../exercise/serve";
-import { answer, search, ServerError } from "../read/api";
+import { answer, post, search, ServerError } from "../read/api";
 import type { LearnDocument } from "../read/documents";
 import type { Language } from "../words/language.svelte";
 
-async function post(path: string, body: object): Promise<unknown> {
-  const response = await answer(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return response.json();
-}
-
 async function ask(message: Message): Promise<unknown> {
   try {
-    return await post("api/exercise", message);
+    return await post<unknown>("api/exercise", message);
   } catch (failure) {
     if (failure instanceof ServerError && failure.status === 400 && failure.message !== "") throw new Refused(failure.message);
     throw failure;
@@ -26,5 +17,5 @@ export const serve: Serve = async (message) => opened(await ask(message));
 
 export const lessons = {
   how: async (lang: Language): Promise<LearnDocument> => (await (await answer(`api/learn?${search({ lang })}`, {})).json()) as LearnDocument,
-  open: async (lesson: number, lang: Language): Promise<LearnDocument> => (await post("api/learn", { lesson, lang })) as LearnDocument,
+  open: (lesson: number, lang: Language) => post<LearnDocument>("api/learn", { lesson, lang }),
 };

@@ -2,7 +2,7 @@
 
 export type Route =
   | { page: "home" }
-  | { page: "paper" | "pub"; query: URLSearchParams }
+  | { page: "paper" | "pub" | "live"; query: URLSearchParams }
   | { page: "map" | "exercise"; id: string; query: URLSearchParams }
   | { page: "exercises" }
   | { page: "lost"; path: string };
@@ -13,7 +13,7 @@ export function parse(fragment: string): Route {
   const query = new URLSearchParams(search);
   const [first, second] = parts;
   if (first === undefined) return { page: "home" };
-  if ((first === "paper" || first === "pub") && parts.length === 1) return { page: first, query };
+  if ((first === "paper" || first === "pub" || first === "live") && parts.length === 1) return { page: first, query };
   if (first === "exercises" && parts.length === 1) return { page: "exercises" };
   if ((first === "map" || first === "exercise") && second !== undefined && parts.length === 2) {
     return { page: first, id: second, query };

@@ -69,6 +69,13 @@ async function json<Document>(path: string, signal?: AbortSignal): Promise<Docum
   return (await response.json()) as Document; // typed by documents.py on the other side
 }
 
+/** Ask by POST; the answer is typed by documents.py on the other side. */
+export async function post<Document>(path: string, body: object): Promise<Document> {
+  const headers = { "content-type": "application/json" };
+  const response = await answer(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return (await response.json()) as Document;
+}
+
 export const api = {
   start: (signal?: AbortSignal) => json<StartDocument>("api/start", signal),
   recording: (id: string, signal?: AbortSignal) =>
@@ -80,14 +87,7 @@ export const api = {
     json<ColumnDocument>(mapPath(key, "column", { key: column }), signal),
   cell: (key: MapKey, query: number, column: number, lang: string, digits: number, signal?: AbortSignal) =>
     json<CellDocument>(mapPath(key, "cell", { query, key: column, lang, digits }), signal),
-  open: async (path: string): Promise<RecordingCard> => {
-    const response = await answer("api/open", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ path }),
-    });
-    return (await response.json()) as RecordingCard;
-  },
+  open: (path: string) => post<RecordingCard>("api/open", { path }),
 };
 
 export function aborted(failure: unknown): boolean {

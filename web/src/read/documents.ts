@@ -161,7 +161,7 @@ export interface ExercisesDocument {
   exercises: ExerciseLine[];
 }
 
-/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before asking. */
+/** POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know. */
 export interface ExerciseDocument {
   id: string;
   lesson: number;

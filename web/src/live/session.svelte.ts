@@ -1,0 +1,116 @@
+// A text that the model has read and goes on with.
+import { anySeed } from "../exercise/serve";
+import { ServerError } from "../read/api";
+import type { LiveDocument, LiveStepDocument } from "../read/documents";
+import type { Attention } from "./attention";
+import { live } from "./http";
+import { goesOn } from "./words";
+
+const PAUSE = 450; // milliseconds between two words: time enough to see the newest row
+
+export class Session {
+  document = $state.raw<LiveDocument | null>(null);
+  attention = $state.raw<Attention | null>(null);
+  failure = $state.raw<unknown>(null);
+  /** The reader's own part of the text, UTF-16 units. */
+  typed = $state(0);
+  busy = $state(false);
+  playing = $state(false);
+  private ahead: LiveStepDocument | null = null; // the first piece of the next word, which ended this one
+  private question = 0;
+  private temperature = 0.8;
+
+  async read(text: string, temperature: number): Promise<void> {
+    this.playing = false;
+    this.temperature = temperature;
+    await this.ask(text);
+    this.typed = text.length;
+  }
+
+  private async ask(text: string): Promise<void> {
+    const question = ++this.question;
+    this.failure = null;
+    this.busy = true;
+    try {
+      const { document, attention } = await live.read(text, this.temperature, anySeed());
+      if (question !== this.question) return;
+      this.document = document;
+      this.attention = attention;
+      this.ahead = null;
+    } catch (failure) {
+      if (question === this.question) this.failure = failure;
+    }
+    if (question === this.question) this.busy = false;
+  }
+
+  get full(): boolean {
+    return this.document !== null && this.document.room <= 0;
+  }
+
+  /** One word more, or one mark. */
+  async word(): Promise<void> {
+    if (this.busy || this.document === null || this.full) return;
+    const question = this.question;
+    this.busy = true;
+    try {
+      for (let pieces = 0; ; pieces++) {
+        const step = this.ahead ?? (await this.step());
+        if (question !== this.question || step === null) return;
+        this.ahead = null;
+        if (pieces > 0 && !goesOn(step, step.tokens.length - 1)) {
+          this.ahead = step;
+          break;
+        }
+        this.take(step);
+        if (step.room <= 0) break;
+      }
+    } catch (failure) {
+      if (question === this.question) {
+        this.failure = failure;
+        this.playing = false;
+      }
+    } finally {
+      if (question === this.question) this.busy = false;
+    }
+  }
+
+  /** Word after word, until it is stopped or there is no more room. */
+  async play(): Promise<void> {
+    if (this.playing) return;
+    this.playing = true;
+    const question = this.question;
+    while (this.playing && !this.full && this.failure === null) {
+      await this.word();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (question !== this.question) return;
+    }
+    this.playing = false;
+  }
+
+  stop(): void {
+    this.playing = false;
+  }
+
+  leave(): void {
+    this.question++;
+    this.playing = false;
+  }
+
+  private async step(): Promise<LiveStepDocument | null> {
+    const { document } = this;
+    if (document === null) return null;
+    try {
+      return await live.step(document.id);
+    } catch (failure) {
+      if (!(failure instanceof ServerError) || failure.status !== 404) throw failure;
+      await this.ask(document.text); // the server let go of it, or was started anew
+      return null;
+    }
+  }
+
+  private take({ text, tokens, rows, room }: LiveStepDocument): void {
+    if (this.document === null || this.attention === null) return;
+    this.attention = this.attention.longer(rows);
+    this.document = { ...this.document, text, tokens, room };
+  }
+}
