@@ -18,10 +18,15 @@ LARGE = {"num_heads": 32, "d_model": 4096}  # a model of the size that people kn
 LONG, KNOWN = 8192, 1024  # tokens
 
 
-def projections_float(page: Any, row: Row) -> Fields:
-    """The third number of a value, as float64 prints it."""
-    sum_ = row.projections["v", 1].dot(2)
-    return {"printed": decimal(repr(sum_.float64), page.lang), "exact": sum_.total}
+def float_(page: Any, row: Row) -> Fields:
+    """The third number of a value and a score, as float64 prints them."""
+    value, score = row.projections["v", 1].dot(2), row.scores.dot(2)
+    return {
+        "printed": decimal(repr(value.float64), page.lang),
+        "exact": value.total,
+        "printed_score": decimal(repr(score.float64), page.lang),
+        "exact_score": score.total,
+    }
 
 
 def scale(page: Any, row: Row) -> Fields:

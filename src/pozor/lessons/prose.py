@@ -9,6 +9,7 @@ from pozor.language import tied
 
 FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`|\$[^$\n]*\$)", re.DOTALL)
+WRAPPED = re.compile(r"(?<=\s[ksvzouaiKSVZOUAI])\n *(?=[\w{(„])")  # a one-letter word at the end of a source line
 MARKDOWN = re.compile(r"([\\`*_\[\]#$|~])")
 
 
@@ -49,7 +50,8 @@ def fill(section: str, values: dict[str, str], where: str, lang: str) -> str:
         given = ", ".join(sorted(values)) or "nothing"
         raise OptionError(f"{where} must be given {', '.join(missing)}; got {given}.")
     parts = CODE.split(section)
-    parts[::2] = [FIELD.sub(lambda found: values[found[1]], tied(part, lang)) for part in parts[::2]]
+    prose = [tied(WRAPPED.sub(" ", part), lang) for part in parts[::2]]
+    parts[::2] = [FIELD.sub(lambda found: values[found[1]], part) for part in prose]
     return "".join(parts)
 
 

@@ -90,14 +90,13 @@ def _(lesson, mo, number, numbers, places, role, rows, said, sums, table, whose,
 
 
 @app.cell
-def _(fields, lesson, mo, numbers, practise, rows, sleeps, table, word, words):
+def _(lesson, mo, numbers, practise, rows, table, word, words):
     _all = [
         [name, *(numbers(row.projections[role, n].result) for role in ("q", "k", "v"))]
         for n, (name, row) in enumerate(zip(words, rows))
     ]
     _table = mo.Html(table([word("label_word"), "q", "k", "v"], _all, numeric=4))
-    _float = lesson.text("projections_float", **fields.projections_float(lesson, sleeps))
-    mo.vstack([lesson.text("projections_all"), _table, _float, *practise("project")])
+    mo.vstack([lesson.text("projections_all"), _table, *practise("project")])
     return
 
 
@@ -108,7 +107,7 @@ def _(choose_word):
 
 
 @app.cell
-def _(asked, asking, lesson, mo, number, numbers, outside, rows, said, sums, table, words):
+def _(asked, asking, fields, lesson, mo, number, numbers, outside, rows, said, sums, table, words):
     _dot = rows[words.index(asking.value)].scores.dot(words.index(asked.value))
     _sum = f"= {sums.terms(lesson, _dot.left, _dot.right)} ="
     _both = f"q({asking.value}) = {numbers(_dot.left)}, k({asked.value}) = {numbers(_dot.right)}"
@@ -121,6 +120,7 @@ def _(asked, asking, lesson, mo, number, numbers, outside, rows, said, sums, tab
             mo.Html(said(f"<p>{_both}</p>", sums.lines([("q · k", "", _sum, number(_dot.total))]))),
             lesson.text("scores_all"),
             mo.Html(table(["q · k", *words], _all)),
+            lesson.text("float", **fields.float_(lesson, outside)),
         ]
     )
     return
