@@ -47,6 +47,15 @@ def learn(
             help="Write a site of files that runs in the reader's browser, and stop.",
         ),
     ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option(
+            "--offline", help="With --export: bundle Python itself too; needs a network while it writes."
+        ),
+    ] = False,
+    pyodide: Annotated[
+        str | None, typer.Option("--pyodide", metavar="URL", help="With --offline: a mirror of Pyodide.")
+    ] = None,
 ) -> None:
     """Learn attention: a warm-up and five lessons in the browser.
 
@@ -59,8 +68,10 @@ def learn(
     if export is not None:
         from pozor.lessons.export import export_site
 
-        export_site(export, lang=lang, code=solution_code)
+        export_site(export, lang=lang, code=solution_code, offline=offline, pyodide=pyodide)
         return
+    if offline or pyodide is not None:
+        raise OptionError("--offline and --pyodide must come with --export.")
     if host is not None and not public:
         raise OptionError(
             "--host must come with --public: without it the lessons run code and stay on this machine."

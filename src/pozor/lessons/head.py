@@ -19,6 +19,7 @@ def head(settings: Settings, root: str) -> str:
         f'<link rel="icon" href="{root}static/icon.svg" type="image/svg+xml">',
         f'<link rel="stylesheet" href="{root}static/fonts.css">',
         f'<link rel="stylesheet" href="{root}static/lesson.css">',
+        f'<link rel="stylesheet" href="{root}static/content.css">',
         f'<script type="module" src="{root}static/progress.js"></script>',
     ]
     if settings.presenter:

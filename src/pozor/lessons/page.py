@@ -22,14 +22,15 @@ from pozor.working.numbers import Number, Numbers
 IN_BROWSER = sys.platform == "emscripten"
 
 
-def start(mo: Any, name: str) -> "Page":
-    """The page of a lesson, in the reader's language.
+def start(mo: Any, name: str, lang: str | None = None) -> "Page":
+    """The page of a lesson.
 
     Args:
         mo: The module marimo, as the notebook imported it.
         name: The lesson's name in the catalogue.
+        lang: cs or en, as an export writes it into its pages. Left out: the reader's language.
     """
-    return Page(mo, catalog.get(name), _language(mo))
+    return Page(mo, catalog.get(name), lang or _language(mo))
 
 
 class Page:
@@ -102,13 +103,13 @@ class Page:
         """The heading, the switch of the language, and how many exercises of the lesson are done."""
         from pozor.lessons.frame import top
 
-        return self.mo.Html(top(self.lesson, self.lang, "../../"))
+        return self.mo.Html(top(self.lesson, self.lang, _places()))
 
     def next(self) -> Any:
         """The way to the next lesson, or back to all of them."""
         from pozor.lessons.frame import onward
 
-        return self.mo.Html(onward(self.lesson, self.lang, "../../"))
+        return self.mo.Html(onward(self.lesson, self.lang, _places()))
 
     def working(self, working: Any) -> Any:
         """The working of a row, as `pozor.by_hand` gives it."""
@@ -143,6 +144,12 @@ class Page:
         """Hold a control for as long as the page lives, and give it back."""
         self._alive.append(control)
         return control
+
+
+def _places() -> Any:
+    from pozor.lessons.frame import Places
+
+    return Places(exported=IN_BROWSER or os.environ.get("POZOR_LESSONS_EXPORT") == "1")
 
 
 @cache

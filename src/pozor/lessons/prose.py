@@ -9,7 +9,7 @@ from pozor.language import tied
 
 FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`|\$[^$\n]*\$)", re.DOTALL)
-WRAPPED = re.compile(r"(?<=\s[ksvzouaiKSVZOUAI])\n *(?=[\w{(„])")  # a one-letter word at the end of a source line
+WRAPPED = re.compile(r"(?<=\s[ksvzouaiKSVZOUAI])\n *(?=[\w{(„])")  # a one-letter word ends a source line
 MARKDOWN = re.compile(r"([\\`*_\[\]#$|~])")
 
 

@@ -124,13 +124,17 @@ def _listen(settings: Settings) -> Any:
 
 
 def _prepare(settings: Settings) -> None:
-    """What marimo and the notebooks find in their surroundings."""
     home = tempfile.mkdtemp(prefix="pozor-lessons-")
     atexit.register(_remove, home)
+    surroundings(Path(home), settings)
+
+
+def surroundings(home: Path, settings: Settings) -> None:
+    """What marimo and the notebooks find in their environment; `home` is an empty folder."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        os.environ[name] = home
-    (Path(home) / "marimo").mkdir()
-    (Path(home) / "marimo" / "marimo.toml").write_text(CONFIGURATION, encoding="utf-8")
+        os.environ[name] = str(home)
+    (home / "marimo").mkdir()
+    (home / "marimo" / "marimo.toml").write_text(CONFIGURATION, encoding="utf-8")
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # lessons compute small things for many at once
     os.environ["POZOR_LESSONS_PUBLIC"] = "1" if settings.public else "0"

@@ -3,10 +3,12 @@
 import json
 from html import escape
 
-from pozor.lessons.frame import switch
+from pozor.language import LANGUAGES
+from pozor.lessons.frame import Places, switch
 from pozor.lessons.head import head
 from pozor.lessons.settings import Settings
 
+SERVED = Places()
 WORDS = {
     "cs": {
         "title": "Učíme se pozornost",
@@ -20,9 +22,6 @@ WORDS = {
         "none": "V této instalaci žádné lekce nejsou.",
         "file": "pozor-postup.csv",
         "done": "{done} z {of} úloh hotovo",
-        "columns": "úloha,správně,pokusů,kdy",
-        "yes": "ano",
-        "no": "ne",
     },
     "en": {
         "title": "Learn attention",
@@ -36,24 +35,23 @@ WORDS = {
         "none": "There are no lessons in this install.",
         "file": "pozor-progress.csv",
         "done": "{done} of {of} exercises done",
-        "columns": "exercise,right,tries,when",
-        "yes": "yes",
-        "no": "no",
     },
 }
 
 
-def start_page(settings: Settings, lang: str, files: str = "") -> str:
-    """The whole page; `files` is what a lesson's address ends in: index.html in an export."""
+def start_page(settings: Settings, lang: str, places: Places = SERVED, note: str = "") -> str:
+    """The whole page, with a note that an export may have."""
     words = WORDS[lang]
     lessons = "\n".join(
-        f'<li><a href="lessons/{lesson.name}/{files}?lang={lang}">'
+        f'<li><a href="{places.lesson(lesson.name, lang, inside=False)}">'
         f'<span class="number">{lesson.number}</span> <span>{escape(lesson.title[lang])}</span></a>'
         f'<span class="pozor-progress" data-pozor-lesson="{lesson.number}"></span></li>'
         for lesson in settings.lessons
     )
+    same = {other: places.home(other, inside=False) for other in LANGUAGES}
     known = escape(json.dumps(words, ensure_ascii=False), quote=True)
-    public = f'<p class="note">{words["public"]}</p>' if settings.public else ""
+    note = words["public"] if settings.public else note
+    said = f'<p class="note">{note}</p>' if note else ""
     return f"""<!doctype html>
 <html lang="{lang}">
 <head>
@@ -63,11 +61,11 @@ def start_page(settings: Settings, lang: str, files: str = "") -> str:
 {head(settings, "./")}
 </head>
 <body class="pozor-start">
-<header><span class="name">pozor</span> {switch(lang)}</header>
+<header><span class="name">pozor</span> {switch(lang, same)}</header>
 <main>
 <h1>{words["title"]}</h1>
 <p>{words["lead"]}</p>
-{public}
+{said}
 <ol class="lessons">
 {lessons or f"<li>{words['none']}</li>"}
 </ol>

@@ -158,10 +158,11 @@ class Lessons:
     def _listen(self, process: subprocess.Popen[str]) -> None:
         """Read what it says until it says no more, then find out why."""
         assert process.stdout is not None
-        for line in process.stdout:
-            with suppress(ValueError), self._lock:
-                if process is self._process:
-                    self._hear(json.loads(line))
+        with process.stdout as said:
+            for line in said:
+                with suppress(ValueError), self._lock:
+                    if process is self._process:
+                        self._hear(json.loads(line))
         code = process.wait()
         with self._lock:
             if process is self._process:
