@@ -94,6 +94,13 @@ def test_one_sentence_alone_and_in_a_batch(agreement, crossed):
             assert alone.la == pytest.approx(together.la, rel=1e-4)
 
 
+def test_before_training_it_neither_knows_nor_looks(agreement, crossed):
+    blank = agreement.untrained(seed=1)
+    assert abs(accuracy(blank.predict_all(crossed), crossed) - 0.5) < spread(len(crossed))
+    assert looks(blank, crossed[:20]).mean() < 0.15
+    assert [a.shape for a in blank.arrays.values()] == [a.shape for a in agreement.arrays.values()]
+
+
 def test_mask_that_hides():
     assert hiding(3, [1]).astype(int).tolist() == [[1, 1, 1], [1, 1, 1], [1, 0, 1]]
 

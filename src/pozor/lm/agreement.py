@@ -47,6 +47,17 @@ class AgreementModel(Decoder):
         self._number = {word: number for number, word in enumerate(self.words)}
         self.record, self.head = card["record"], card["record"]["head"]
 
+    def untrained(self, seed: int = 0) -> "AgreementModel":
+        """The same words and shapes with weights drawn at random: what a training starts from."""
+        draw = np.random.default_rng(seed)
+        arrays = {}
+        for name, array in self.arrays.items():
+            spread = 0.02 if name == "embed" else array.shape[0] ** -0.5
+            drawn = draw.normal(0, spread, array.shape) if array.ndim == 2 else np.ones(array.shape)
+            arrays[name] = drawn.astype(array.dtype)
+        card = {"config": self.config, "words": self.words, "record": self.record}
+        return AgreementModel(card, arrays, self.embed.dtype)
+
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Token numbers of words.
 

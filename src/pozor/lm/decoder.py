@@ -51,18 +51,21 @@ class Decoder:
 
     Attributes:
         config: As given.   layers: The `MultiHeadAttention` of each layer is `layers[i].attention`.
-        embed: (vocabulary, d_model).   context: The longest text in tokens that training has shown.
+        arrays: The weights by name, in `dtype`.   embed: (vocabulary, d_model), one of them.
+        context: The longest text, in tokens, that training has shown.
     """
 
     def __init__(self, config: Mapping[str, Any], arrays: Mapping[str, np.ndarray], dtype: Any = np.float32):
         self.config = dict(config)
-        held = {name: np.ascontiguousarray(array, dtype=dtype) for name, array in arrays.items()}
-        self.embed, self.norm = held["embed"], held["norm"]
+        self.arrays = {name: np.ascontiguousarray(array, dtype=dtype) for name, array in arrays.items()}
+        self.embed, self.norm = self.arrays["embed"], self.arrays["norm"]
         self.context = int(config["context"])
         rope = None if config["rope"] is None else {"layout": "halves", **config["rope"]}
         self.layers = []
         for index in range(config["num_layers"]):
-            own = {name.partition(".")[2]: a for name, a in held.items() if name.startswith(f"{index}.")}
+            own = {
+                name.partition(".")[2]: a for name, a in self.arrays.items() if name.startswith(f"{index}.")
+            }
             attention = MultiHeadAttention(
                 *(own.pop(f"w_{letter}") for letter in "qkvo"),
                 num_heads=config["num_heads"],
