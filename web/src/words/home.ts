@@ -4,7 +4,7 @@ import { tied } from "./tied";
 
 const en = {
   lead: "Attention is a table of numbers that says how much each word looks at each other word. Here it can be seen, and every number of it worked out by hand.",
-  byHand: "By hand",
+  byHand: "By hand and live",
   paper: { title: "On paper", words: "kočka spí venku", about: "three words, four numbers each: small enough for pencil and paper" },
   pub: { title: "In the pub", words: "pan švejk vypil pivo v hospodě", about: "six words that say what they look for" },
   openPaper: "work it out, change the numbers",
@@ -54,7 +54,7 @@ const en = {
 
 const cs: typeof en = {
   lead: "Pozornost je tabulka čísel: říká, jak moc se které slovo dívá na ta ostatní. Tady ji uvidíte a každé její číslo si můžete sami spočítat.",
-  byHand: "Ručně",
+  byHand: "Ručně i naživo",
   paper: { title: "Na papíře", words: "kočka spí venku", about: "tři slova po čtyřech číslech: stačí tužka a papír" },
   pub: { title: "V hospodě", words: "pan švejk vypil pivo v hospodě", about: "šest slov, která říkají, co hledají" },
   openPaper: "počítat a měnit čísla",
