@@ -91,7 +91,7 @@ def _(escape, figures, lesson, lexicon, measured, mo, more):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("agrees",)])
+    mo.vstack([lesson.exercise("agrees")])
     return
 
 
@@ -125,15 +125,7 @@ def _(lesson, mo, np, percent, record, weights):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack(
-        [
-            lesson.exercise(name)
-            for name in (
-                "gradient",
-                "qk-parameters",
-            )
-        ]
-    )
+    mo.vstack([lesson.exercise(name) for name in ("bits", "gradient", "qk-parameters")])
     return
 
 
@@ -165,7 +157,7 @@ def _(lesson, measured, mo, percent, table):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("chance",)])
+    mo.vstack([lesson.exercise("chance")])
     return
 
 
@@ -280,7 +272,7 @@ def _(lesson, measured, mo, model, percent, table):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("hide-subject-why",)])
+    mo.vstack([lesson.exercise("hide-subject-why")])
     return
 
 

@@ -142,7 +142,8 @@ def _(lesson, mo, story):
     # sentences that fit the small map
     _stops = [i + 1 for i, piece in enumerate(story) if piece.strip() == "."]
     sentences = [(a, b) for a, b in zip([0, *_stops], _stops) if b - a <= 16]
-    _labels = ["".join(story[a:b]).strip() for a, b in sentences]
+    _said = ["".join(story[a:b]).strip() for a, b in sentences]
+    _labels = [line[:30].rsplit(" ", 1)[0] + "…" for line in _said]  # what fits a phone
     sentence = mo.ui.dropdown(
         dict(zip(_labels, sentences)), value=_labels[-1], label=lesson.word("label_sentence")
     )
@@ -322,7 +323,7 @@ def _(lesson):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("order-blind",)])
+    mo.vstack([lesson.exercise("order-blind")])
     return
 
 
@@ -376,7 +377,7 @@ def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor, said):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("position-zero",)])
+    mo.vstack([lesson.exercise("position-zero")])
     return
 
 
@@ -488,15 +489,7 @@ def _(key_at, lesson, mo, np, pozor, query_at, said, shift, turned):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack(
-        [
-            lesson.exercise(name)
-            for name in (
-                "turn",
-                "rope-distance",
-            )
-        ]
-    )
+    mo.vstack([lesson.exercise(name) for name in ("turn", "rope-distance")])
     return
 
 

@@ -236,15 +236,7 @@ def _(lesson, mo, np, row, states, step, whole):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack(
-        [
-            lesson.exercise(name)
-            for name in (
-                "running-sum",
-                "cell-from-lse",
-            )
-        ]
-    )
+    mo.vstack([lesson.exercise(name) for name in ("running-sum", "cell-from-lse")])
     return
 
 
@@ -283,7 +275,7 @@ def _(asked, cut, lesson, mo, np, offered, pozor, said, values, whole):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("merged",)])
+    mo.vstack([lesson.exercise("merged")])
     return
 
 
@@ -420,15 +412,7 @@ def _(cost, lesson, mo, size):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack(
-        [
-            lesson.exercise(name)
-            for name in (
-                "kv-cache",
-                "causal-pairs",
-            )
-        ]
-    )
+    mo.vstack([lesson.exercise(name) for name in ("kv-cache", "causal-pairs")])
     return
 
 

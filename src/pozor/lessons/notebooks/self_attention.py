@@ -164,7 +164,7 @@ def _(back, corpus, followers, inner, lesson, mo, percent, previous, said, shown
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("bigram-why",)])
+    mo.vstack([lesson.exercise("bigram-why")])
     return
 
 
@@ -242,7 +242,7 @@ def _(asking, axes, k, lesson, logits, mo, offering, q, root, said, scores, tabl
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("asks-in-vain",)])
+    mo.vstack([lesson.exercise("asks-in-vain")])
     return
 
 
@@ -312,7 +312,7 @@ def _(lesson, open_rows, percent, words):
 
 @app.cell
 def _(lesson, mo):
-    mo.vstack([lesson.exercise(name) for name in ("looks-at",)])
+    mo.vstack([lesson.exercise("looks-at")])
     return
 
 
@@ -358,15 +358,7 @@ def _(lesson, masked_rows, open_rows, percent, words):
 @app.cell
 def _(lesson, mo):
     mo.vstack(
-        [
-            lesson.exercise(name)
-            for name in (
-                "mask-hides",
-                "masked-looks",
-                "masked-weight",
-                "masked-why",
-            )
-        ]
+        [lesson.exercise(name) for name in ("mask-hides", "masked-looks", "masked-weight", "masked-why")]
     )
     return
 
