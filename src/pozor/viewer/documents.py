@@ -147,7 +147,7 @@ class ExercisesDocument(TypedDict):
 
 
 class ExerciseDocument(TypedDict):
-    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know before asking."""
+    """POST /api/exercise {"ask": "exercise", "id", "seed", "lang"}: all that a page may know."""
 
     id: str
     lesson: int
