@@ -85,7 +85,7 @@ class Site:
 def _onward(address: str) -> str:
     """A page that goes on by itself.
 
-    Not a redirect: who comes from the app comes from another origin, and stays a stranger all along a chain of
+    Not a redirect: who comes from the app comes from another origin, and stays a stranger along a chain of
     redirects; the guard lets strangers in at the front door alone.
     """
     return f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>pozor</title>'
