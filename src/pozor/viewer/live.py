@@ -56,6 +56,10 @@ class Live:
         model = self._loaded()
         pieces = model.pieces(text)
         session = Session(model, pieces, text, None)
+        if session.room() < 0:
+            raise OptionError(
+                f"text must have at most {model.context - 1} tokens; got {len(pieces.ids) - 1}. Shorten it."
+            )
         # every text that fits can be read; only its attention is of use where nothing may follow
         if session.room() > 0:
             session.steps = model.generate(text, tokens=session.room(), temperature=temperature, seed=seed)

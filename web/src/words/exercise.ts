@@ -51,8 +51,8 @@ const cs: typeof en = {
   solved: (tries) => (tries === 1 ? "vyřešeno na první pokus" : `vyřešeno na ${tries}. pokus`),
   tried: (tries) => `zatím nevyřešeno, ${count(tries, "cs", ["pokus", "pokusy", "pokusů"])}`,
   toDo: "zatím nezkoušeno",
-  loading: "Cvičení se načítá…",
-  silent: "Nikdo neodpověděl: program, který cvičení kontroluje, neběží, nebo má moc práce.",
+  loading: "Úloha se načítá…",
+  silent: "Nikdo neodpověděl: program, který úlohy kontroluje, neběží, nebo má moc práce.",
   again: "Zeptat se znovu",
 };
 

@@ -45,7 +45,7 @@ const en = {
 
 const cs: typeof en = {
   learn: "Naučte se to",
-  lead: "Rozcvička a pět lekcí, ve kterých se dají měnit čísla, a cvičení, která poznají, kde se stala chyba.",
+  lead: "Rozcvička a pět lekcí, ve kterých se dají měnit čísla, a úlohy, které poznají, kde se stala chyba.",
   lessons: [
     { title: "Rozcvička", about: "vektor, skalární součin, exponenciála a softmax: jedna obrazovka s posuvníky" },
     { title: "Pozornost vlastní rukou", about: "tři slova od x až po reziduální proud, každé číslo na papíře" },
@@ -58,21 +58,21 @@ const cs: typeof en = {
   open: "otevřít",
   opening: "spouštím…",
   openLesson: (title) => `Otevřít: ${title}`,
-  done: (done, all) => `hotovo ${done} z ${all} cvičení`,
-  noExercises: "bez cvičení",
-  all: "Všechna cvičení",
+  done: (done, all) => `hotovo ${done} z ${all} ${all === 1 ? "úlohy" : "úloh"}`,
+  noExercises: "bez úloh",
+  all: "Všechny úlohy",
   processIs: "Lekce běží ve vlastním procesu: ať se v nich stane cokoli, zbytek pozoru jede dál.",
   ended: "Lekce skončily; zbytek pozoru jede dál.",
   startAgain: "Spustit je znovu",
-  missing: "Lekce potřebují marimo a to tu není nainstalované. Cvičení fungují i bez něj.",
+  missing: "Lekce potřebují marimo a to tu není nainstalované. Úlohy fungují i bez něj.",
   missingHow: "pip install 'pozor[lessons]'",
   failed: "Lekci se nepodařilo otevřít.",
-  exercisesLead: "Každé se dá vyřešit přímo tady. Co máte vyřešené, si pamatuje tento prohlížeč.",
+  exercisesLead: "Každá se dá vyřešit přímo tady. Co máte vyřešené, si pamatuje tento prohlížeč.",
   summary: (done, all) => `vyřešeno ${done} z ${all}`,
   download: "Výsledky jako CSV",
   file: "vysledky.csv",
   forget: "Zapomenout výsledky",
-  forgetAsk: "Zapomenout, která cvičení jsou vyřešená, tady i v lekcích?",
+  forgetAsk: "Zapomenout, které úlohy jsou vyřešené, tady i v lekcích?",
   forgetYes: "Zapomenout",
   forgetNo: "Nechat",
   solved: "vyřešeno",
@@ -81,7 +81,7 @@ const cs: typeof en = {
   link: "na vlastní stránce",
   previous: "Předchozí",
   next: "Další",
-  unknown: (id) => `Cvičení „${id}“ tu není.`,
+  unknown: (id) => `Úloha „${id}“ tu není.`,
 };
 
 export const learnWords = { en, cs: tied(cs) };
