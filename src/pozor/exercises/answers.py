@@ -1,6 +1,7 @@
 """What counts as an answer: one number, several, a choice of words. A usual mistake is an answer too."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -38,7 +39,7 @@ class Form:
         """How a number as written compares: right, close, rough (rounded too far) or other."""
         if got.unit not in self.units or (got.lead and self.lead and got.lead != self.lead):
             return OTHER
-        if math.isinf(self.value) or math.isinf(got.value):
+        if endless(self.value) or endless(got.value):
             return RIGHT if self.value == got.value else OTHER
         want, off = exact(self.value), abs(Fraction(got.value) - exact(self.value))
         if off == 0:
@@ -69,9 +70,7 @@ class Form:
         """No writing of one could be taken for the other."""
         if not set(self.units) & set(other.units):
             return True
-        if self.lead and other.lead and self.lead != other.lead:
-            return True
-        if math.isinf(self.value) or math.isinf(other.value):
+        if endless(self.value) or endless(other.value):
             return self.value != other.value
         off = abs(exact(self.value) - exact(other.value))
         if self.relative or other.relative:
@@ -156,7 +155,8 @@ class Vector:
         """The right numbers in another order."""
         left = list(got)
         for value in self.values:
-            same = next((q for q in left if Form(value, self.digits, ("", "%")).judge(q) == RIGHT), None)
+            form = Form(value, self.digits, ("", "%") if self.shares else ("",))
+            same = next((q for q in left if form.judge(q) == RIGHT), None)
             if same is None:
                 return False
             left.remove(same)
@@ -180,8 +180,14 @@ class Tokens:
         """
         if len(text) > 1000:
             raise Unread("too_long")
-        places = {fold(word[language]): i for i, word in enumerate(self.words) for language in ("en", "cs")}
-        typed = [word for word in _letters(fold(text)) if word not in ("a", "and", "i")]
+        places: dict[str, int] = {}
+        folded = " ".join(_letters(fold(text)))
+        for place, word in enumerate(self.words):
+            for name in (fold(word["en"]), fold(word["cs"])):
+                # a gloss may be two words: one token of what is typed
+                folded = re.sub(rf"(?<!\S){name}(?!\S)", name.replace(" ", "_"), folded)
+                places[name.replace(" ", "_")] = place
+        typed = [word for word in folded.split() if word not in ("a", "and", "i")]
         if not typed:
             raise Unread("no_words")
         for word in typed:
@@ -203,6 +209,11 @@ def _letters(text: str) -> list[str]:
 
 
 Answer = Number | Vector | Tokens
+
+
+def endless(value: Value) -> bool:
+    """The number is infinite."""
+    return not isinstance(value, Fraction) and math.isinf(value)
 
 
 def exact(value: Value) -> Fraction:

@@ -1,8 +1,6 @@
 """How to answer: the line under a question, from what counts as an answer."""
 
-import math
-
-from pozor.exercises.answers import Answer, Number, Tokens, Vector
+from pozor.exercises.answers import Answer, Number, Tokens, Vector, endless
 from pozor.exercises.sentences import Sentences
 from pozor.exercises.words import many, say
 from pozor.language import tied
@@ -26,9 +24,8 @@ def _how(answer: Answer | Sentences, lang: str) -> str:
         case Vector(values, digits):
             numbers = many(len(values), lang, ("číslo", "čísla", "čísel"), ("number", "numbers"))
             if digits is None:
-                endless = any(math.isinf(value) for value in values)
                 return say("ask_vector", lang, numbers=numbers) + (
-                    say("or_infinite", lang) if endless else ""
+                    say("or_infinite", lang) if any(map(endless, values)) else ""
                 )
             return say("ask_vector_rounded", lang, numbers=numbers, places=places(digits, lang))
         case Tokens():
@@ -46,6 +43,6 @@ def _how_number(answer: Number, lang: str) -> str:
     if "times" in first.units:
         return say("ask_ratio", lang)
     if first.digits is None:
-        return say("ask_infinite" if math.isinf(first.value) else "ask_exact", lang)
+        return say("ask_infinite" if endless(first.value) else "ask_exact", lang)
     key = "ask_share" if "%" in first.units else "ask_rounded"
     return say(key, lang, places=places(first.digits, lang))

@@ -36,14 +36,15 @@ def check(drawn: "Drawn", typed: str, lang: str) -> "Verdict":
 
 def _check_value(drawn: "Drawn", answer: Answer, readings: list, lang: str) -> "Verdict":
     said = [answer.judge(reading) for reading in readings]
-    if RIGHT in said:
-        return _verdict(True, None, say("right_words" if answer.kind == "tokens" else "right", lang), lang)
     for level in (RIGHT, CLOSE):
-        if level == CLOSE and CLOSE in said:
-            return _verdict(False, "rounding", say("close", lang), lang)
-        for key, mistake in drawn.mistakes.items():
-            if any(mistake.judge(reading) == level for reading in readings):  # type: ignore[arg-type]
-                return _verdict(False, key, drawn.mistake_text(key, lang), lang)
+        for reading, verdict in zip(readings, said):  # the likeliest reading first
+            if verdict == level == RIGHT:
+                return _verdict(True, None, say(f"right_{answer.kind}", lang), lang)
+            if verdict == level == CLOSE:
+                return _verdict(False, "rounding", say("close", lang), lang)
+            for key, mistake in drawn.mistakes.items():
+                if mistake.judge(reading) == level:
+                    return _verdict(False, key, drawn.mistake_text(key, lang), lang)
     if isinstance(answer, Number):
         slip = _unit_slip(answer, readings)
         if slip:

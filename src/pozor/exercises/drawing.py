@@ -1,5 +1,6 @@
 """An exercise and one drawing of it: its numbers, what is right, what each usual mistake would give."""
 
+import functools
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ class Built:
     fields: Callable[[Pen], Mapping[str, object]]
     mistakes: Mapping[str, Answer] = field(default_factory=dict)
 
+    @functools.cached_property
     def listed(self) -> dict[str, Answer]:
         """The mistakes whose result can be told from the right one and from each other."""
         clear: dict[str, Answer] = {}
@@ -111,9 +113,9 @@ class Exercise:
                 built = self.build(dice)
             except Reject:
                 continue
-            if len(built.listed()) == len(built.mistakes):
+            if len(built.listed) == len(built.mistakes):
                 return Drawn(self, seed, built, self._prose)
-            if fullest is None or len(built.listed()) > len(fullest.listed()):
+            if fullest is None or len(built.listed) > len(fullest.listed):
                 fullest = built
         assert fullest is not None, f"{self.id}: no numbers make a good exercise"
         return Drawn(self, seed, fullest, self._prose)
@@ -149,7 +151,7 @@ class Drawn:
     @property
     def mistakes(self) -> dict[str, Answer]:
         """What each mistake that is recognised here would give."""
-        return self.built.listed()
+        return self.built.listed
 
     def question(self, lang: str) -> str:
         """The question in Markdown, with how to answer."""

@@ -69,12 +69,28 @@ class Pen:
         )
 
     def word(self, text: Text) -> str:
-        """A word of an example: always Czech, with its gloss where the reader may need it."""
-        return f"„{text.cs}“" if self.lang == "cs" else f"“{text.cs}” ({text.en})"
+        """A word of an example in quotes: always Czech, with its gloss where the reader may need it."""
+        if self.lang == "cs":
+            return f"„{text.cs}“"
+        return f"“{text.cs}”" if _same(text) else f"“{text.cs}” ({text.en})"
 
-    def bare(self, text: Text) -> str:
-        """The word alone."""
-        return text.cs
+    def label(self, text: Text) -> str:
+        """The same as the head of a row or column, without quotes."""
+        return text.cs if self.lang == "cs" or _same(text) else f"{text.cs} ({text.en})"
+
+    def labels(self, texts: Sequence[Text]) -> list[str]:
+        """Heads of rows or columns."""
+        return [self.label(text) for text in texts]
+
+    def listed(self, texts: Sequence[Text]) -> str:
+        """Words in quotes, apart by commas."""
+        return ", ".join(self.word(text) for text in texts)
+
+    def many(self, count: int, cs: tuple[str, str, str], en: tuple[str, str]) -> str:
+        """A count with its noun: 1 hlava, 4 hlavy, 32 hlav."""
+        if self.lang == "en":
+            return f"{self.count(count)} {en[count != 1]}"
+        return f"{self.count(count)} {cs[0 if count == 1 else 1 if 2 <= count <= 4 else 2]}"
 
     def pick(self, cs: str, en: str) -> str:
         """One of two."""
@@ -83,3 +99,8 @@ class Pen:
     def _factor(self, value: object, digits: int | None) -> str:
         text = self.number(value, digits)
         return f"({text})" if text.startswith("−") else text
+
+
+def _same(text: Text) -> bool:
+    """A name needs no gloss."""
+    return text.cs.casefold() == text.en.casefold()

@@ -61,7 +61,7 @@ def read_number(text: str, lang: str) -> list[Quantity]:
     """
     if len(text) > LONGEST:
         raise Unread("too_long")
-    text = plain(text).strip(" .;")
+    text = plain(text).lstrip(" ;").rstrip(" .;")
     if not text:
         raise Unread("empty")
     for name in ("odmocnina z ", "sqrt"):
@@ -99,7 +99,7 @@ def read_vector(text: str, lang: str, length: int) -> list[list[Quantity]]:
         raise Unread("too_long")
     text = plain(text)
     text = re.sub(r"^.*=|^\s*(np\.)?(array|tensor)", "", text).strip()
-    text = re.sub(r"\^? ?T$", "", text).translate(_FENCES).strip(" .")
+    text = re.sub(r"\^? ?T$", "", text).translate(_FENCES).lstrip().rstrip(" .")
     if not text:
         raise Unread("empty")
     text = re.sub(r"(?<=\d) +%", "%", text)

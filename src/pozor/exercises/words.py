@@ -1,8 +1,9 @@
 """What the checker says, in both languages; what it says of one mistake stands in `texts/mistakes.*.md`."""
 
 WORDS: dict[str, tuple[str, str]] = {
-    "right": ("Ano, přesně tak.", "Yes, exactly."),
-    "right_words": ("Ano, ta slova to jsou.", "Yes, those are the words."),
+    "right_number": ("Ano, přesně tak.", "Yes, exactly."),
+    "right_vector": ("Ano, všechna čísla sedí.", "Yes, all the numbers fit."),
+    "right_tokens": ("Ano, přesně tak.", "Yes, exactly."),
     "right_sentence": ("Všechno podstatné tam je: {found}.", "Everything that matters is there: {found}."),
     "part_sentence": (
         "V odpovědi je: {found}. Ještě řekněte: {missed}.",

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from pozor.examples import PAPER, PUB, Matrix, decimals
-from pozor.exercises.answers import Answer, Value, Vector
+from pozor.examples import PAPER, Matrix, Text, decimals
+from pozor.exercises.answers import Answer, Number, Tokens, Value, Vector, whole
 from pozor.exercises.faults import Rows, wrongly
 
 Dice = random.Random | None
 TENTHS = tuple(Decimal(n) / 10 for n in range(10))  # 0 to 0.9
-QUARTERS = tuple(Decimal(n) / 2 for n in range(3))  # 0, 0.5, 1
 
 
 def exact(rows: Matrix | None) -> np.ndarray:
@@ -38,9 +37,19 @@ def paper(dice: Dice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x @ exact(PAPER.w_q), x @ exact(PAPER.w_k), x @ exact(PAPER.w_v)
 
 
-def words_of(lang_word: str = "paper") -> list[str]:
-    """The words of an example, as they stand in the sentence."""
-    return [word.cs for word in (PAPER if lang_word == "paper" else PUB).words]
+def neat(values: Iterable[float]) -> tuple[Decimal, ...]:
+    """Float64 numbers as the short decimals that they stand for; ∞ stays."""
+    return tuple(Decimal(repr(round(float(value), 9) + 0.0)) for value in values)
+
+
+def single(value: Value) -> Number:
+    """A number that comes out exactly, of the reference: without the last bits of float64."""
+    return whole(neat([float(value)])[0])
+
+
+def chosen(places: Iterable[int], words: Sequence[Text]) -> Tokens:
+    """A choice of words by their places."""
+    return Tokens(frozenset(map(int, places)), tuple({"cs": word.cs, "en": word.en} for word in words))
 
 
 def faulty(
