@@ -87,6 +87,24 @@ bool interrupted() {
     return PyErr_CheckSignals() != 0;
 }
 
+double work_of(const Problem& p) {
+    return static_cast<double>(p.batch * p.heads) * static_cast<double>(p.q_len) * static_cast<double>(p.kv_len) *
+           static_cast<double>(p.head_dim + p.v_head_dim);
+}
+
+void forward(const Problem& p, const char* isa, int threads) {
+    const pozor::Isa* chosen = *isa == 0 ? &pozor::default_isa() : pozor::find_isa(isa);
+    if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
+    bool stopped;
+    {
+        nb::gil_scoped_release free;
+        const pozor::Lease lease(work_of(p) < kAlone ? 1 : threads, interrupted);
+        chosen->forward(p);
+        stopped = lease.stopped();
+    }
+    if (stopped) throw nb::python_error();
+}
+
 void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle lse, nb::handle q_offset, double scale,
          double softcap, nb::handle sink, nb::handle bias, nb::handle mask, nb::handle ranges, std::optional<int64_t> left,
          std::optional<int64_t> right, nb::handle row_max, nb::handle entropy, nb::handle top_probs, nb::handle top_keys,
@@ -133,18 +151,113 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
     p.pooled_mean = hpmean.data();
     p.pooled_share = hpshare.data();
 
-    const pozor::Isa* chosen = isa.empty() ? &pozor::default_isa() : pozor::find_isa(isa);
-    if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
-    const double work = static_cast<double>(p.batch * p.heads) * static_cast<double>(p.q_len) *
-                        static_cast<double>(p.kv_len) * static_cast<double>(p.head_dim + p.v_head_dim);
-    bool stopped;
-    {
-        nb::gil_scoped_release free;
-        const pozor::Lease lease(work < kAlone ? 1 : threads, interrupted);
-        chosen->forward(p);
-        stopped = lease.stopped();
+    forward(p, isa.c_str(), threads);
+}
+
+// An array of a call that needs no judging: a buffer, or what a tensor says of itself, (address, shape, strides in
+// items, type as a buffer would say it). Axes that the caller left out are 1.
+class Plain {
+  public:
+    explicit Plain(nb::handle object, bool writable = false) {
+        if (PyTuple_Check(object.ptr())) take_tensor(object);
+        else take_buffer(object, writable);
     }
-    if (stopped) throw nb::python_error();
+    ~Plain() {
+        if (held_) PyBuffer_Release(&buffer_);
+    }
+    Plain(const Plain&) = delete;
+    Plain& operator=(const Plain&) = delete;
+
+    bool good = false;
+    char type = 0;
+    int axes = 0;
+    int64_t shape[4] = {1, 1, 1, 1};
+    View view;
+
+  private:
+    bool take_type(char c) {
+        type = c;
+        view.dtype = c == 'd' ? Dtype::f64 : c == 'e' ? Dtype::f16 : c == 'H' ? Dtype::bf16 : Dtype::f32;
+        return c == 'f' || c == 'd' || c == 'e' || c == 'H';
+    }
+    int64_t item() const { return type == 'd' ? 8 : type == 'f' ? 4 : 2; }
+    void take_axis(int axis, int64_t length, int64_t stride) {
+        shape[axis] = length;
+        view.stride[axis] = length == 1 && axis < 3 ? 0 : length == 1 ? item() : stride;
+    }
+    void take_buffer(nb::handle object, bool writable) {
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
+            PyErr_Clear();
+            return;
+        }
+        held_ = true;
+        axes = buffer_.ndim;
+        if (axes < 2 || axes > 4 || buffer_.format[1] != 0 || buffer_.format[0] == 'H' || !take_type(buffer_.format[0])) return;
+        view.stride[3] = item();
+        for (int i = 0; i < axes; ++i) take_axis(4 - axes + i, buffer_.shape[i], buffer_.strides[i]);
+        view.data = static_cast<const char*>(buffer_.buf);
+        good = true;
+    }
+    void take_tensor(nb::handle object) {
+        PyObject* parts = object.ptr();
+        if (PyTuple_GET_SIZE(parts) != 4) return;
+        PyObject *lengths = PyTuple_GET_ITEM(parts, 1), *strides = PyTuple_GET_ITEM(parts, 2);
+        if (!PyTuple_Check(lengths) || !PyTuple_Check(strides)) return;
+        axes = static_cast<int>(PyTuple_GET_SIZE(lengths));
+        const char* code = PyUnicode_AsUTF8(PyTuple_GET_ITEM(parts, 3));
+        if (axes < 2 || axes > 4 || PyTuple_GET_SIZE(strides) != axes || code == nullptr || !take_type(code[0])) {
+            PyErr_Clear();
+            return;
+        }
+        for (int i = 0; i < axes; ++i)
+            take_axis(4 - axes + i, PyLong_AsLongLong(PyTuple_GET_ITEM(lengths, i)),
+                      PyLong_AsLongLong(PyTuple_GET_ITEM(strides, i)) * item());
+        view.data = static_cast<const char*>(PyLong_AsVoidPtr(PyTuple_GET_ITEM(parts, 0)));
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return;
+        }
+        good = view.data != nullptr;
+    }
+    Py_buffer buffer_{};
+    bool held_ = false;
+};
+
+// Runs a call that is plainly right: four lengths that agree, one dtype, nothing to broadcast. False where a judge is needed.
+bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal, double scale, const char* isa,
+           nb::handle threads) {
+    const Plain hq(q), hk(k), hv(v), ho(out, true);
+    for (const Plain* array : {&hq, &hk, &hv, &ho})
+        if (!array->good || array->type != hq.type || array->axes != hq.axes) return false;
+    constexpr int64_t most_dim = 576;
+    const int64_t batch = hq.shape[0], heads = hq.shape[1], kv_heads = hk.shape[1];
+    if (hk.shape[0] != batch || hv.shape[0] != batch || ho.shape[0] != batch || kv_heads < 1 || heads < 1 || heads % kv_heads != 0 ||
+        hv.shape[1] != kv_heads || ho.shape[1] != heads || hv.shape[2] != hk.shape[2] || ho.shape[2] != hq.shape[2] ||
+        hk.shape[3] != hq.shape[3] || ho.shape[3] != hv.shape[3] || hq.shape[3] < 1 || hq.shape[3] > most_dim ||
+        hv.shape[3] < 1 || hv.shape[3] > most_dim || batch < 1 || hq.shape[2] < 1 || hk.shape[2] < 1)
+        return false;
+    if (causal && hq.shape[2] != hk.shape[2]) return false;  // ambiguous: the judge says so
+    const int64_t rows = batch * heads * hq.shape[2];
+    std::vector<int64_t> offsets(static_cast<size_t>(batch), 0);
+    std::vector<double> lse(static_cast<size_t>(rows));  // asked for by nobody; doubles hold floats too
+    Problem p;
+    p.q = hq.view;
+    p.k = hk.view;
+    p.v = hv.view;
+    p.out = ho.view;
+    p.batch = batch;
+    p.heads = heads;
+    p.kv_heads = kv_heads;
+    p.q_len = hq.shape[2];
+    p.kv_len = hk.shape[2];
+    p.head_dim = hq.shape[3];
+    p.v_head_dim = hv.shape[3];
+    p.lse = lse.data();
+    p.q_offset = offsets.data();
+    p.scale = scale;
+    if (causal) p.right = 0;
+    forward(p, isa, work_of(p) < kAlone ? 1 : nb::cast<int>(threads()));  // asking takes as long as a small head
+    return true;
 }
 
 }  // namespace
@@ -157,6 +270,8 @@ NB_MODULE(_native, m) {
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
           "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
+    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a,
+          "Runs a call of arrays that agree, or of tensors as (address, shape, strides, type); False where it must be judged.");
     m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
     m.def("usable_cores", &pozor::usable_cores);
     m.def("fma_peak", &ceiling<pozor::fma_peak>, "threads"_a, "FLOP/s in float32 at most, measured for 0.1 s.");

@@ -7,9 +7,10 @@ namespace pozor::POZOR_ISA {
 template <class T> POZOR_INLINE void write_row(char* to, Dtype dtype, const T* from, T divisor, bool zero, int64_t n) {
     constexpr int W = lanes<T>;
     alignas(64) T value[W];
-    const T factor_of_none = zero ? 0 : 1;
+    // one division, not one a vector: half a unit in the last place dearer
+    const Vec<T> factor = splat<T>(T(1) / divisor);
     for (int64_t c = 0; c < n; c += W) {
-        const Vec<T> x = factor_of_none == 0 ? Vec<T>{} : load(from + c) / splat<T>(divisor);
+        const Vec<T> x = zero ? Vec<T>{} : load(from + c) * factor;
         const int64_t width = least(W, n - c);
         if (size_of(dtype) == static_cast<int64_t>(sizeof(T)) && width == W) {
             std::memcpy(to + c * static_cast<int64_t>(sizeof(T)), &x, kVectorBytes);

@@ -1,6 +1,7 @@
 // One call: what is packed once, how the rows are cut into tiles, which thread does what. Nothing here changes a bit of
 // the result except q_len, which decides whether the keys are split and packed, and kv_len, which decides where.
 #pragma once
+#include "few.hpp"
 #include "finish.hpp"
 #include "received.hpp"
 #include "tile.hpp"
@@ -33,7 +34,8 @@ template <class P> class Forward {
 
     void run() {
         if (p.batch * p.heads * p.q_len == 0) return;
-        if (p.q_len <= kShort && !p.observes()) short_queries();
+        if (Few<P>::takes(p, how)) Few<P>(p, how).run();
+        else if (p.q_len <= kShort && !p.observes()) short_queries();
         else long_queries();
         if (p.received && !cancelled()) Received<P>(p, how).run();
     }

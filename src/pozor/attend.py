@@ -14,6 +14,7 @@ from pozor.backends.blocked import block_logits as _block_logits
 from pozor.errors import BackendUnavailable, DtypeError, OptionError, ShapeError
 from pozor.inputs import Problem
 from pozor.observables.want import Observation, Want
+from pozor.plain import plain
 
 __all__ = ["Observation", "Want", "attention", "available_backends", "block_logits", "merge", "observe"]
 
@@ -74,6 +75,17 @@ def attention(
 
     Source: Vaswani et al. 2017, eq. 1.
     """
+    if (
+        window is None
+        and q_offset is None
+        and mask is None
+        and bias is None
+        and softcap is None
+        and sink is None
+    ):
+        out = plain(q, k, v, causal, scale) if backend == "auto" else None
+        if out is not None:
+            return out
     if v is None:
         raise DtypeError(
             "v must be a NumPy array or a torch tensor; got None. Use pozor.observe without values."

@@ -22,7 +22,8 @@ MAY = {
     "observables": {"inputs", "masks"},
     "backends": {"inputs", "masks", "observables", "_native"},
     "threads": set(),
-    "attend": {"inputs", "masks", "backends", "observables", "threads"},
+    "plain": {"backends", "threads"},
+    "attend": {"inputs", "masks", "backends", "observables", "plain", "threads"},
     "matrix": {"attend", "inputs", "masks", "backends", "observables"},
     "layer": {"attend", "positions", "inputs", "masks"},
     "examples": set(),
@@ -32,7 +33,7 @@ MAY = {
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
     "viewer": {"recording", "working", "matrix", "examples", "exercises", "lm"},
     "exercises": {"attend", "costs", "examples", "layer", "masks", "positions", "working"},
-    "torch": {"attend", "masks"},
+    "torch": {"attend", "masks", "plain"},
     "lm": {"layer", "matrix", "recording"},
     "lessons": {
         *("exercises", "lm", "viewer", "working", "layer", "matrix", "attend", "masks", "positions"),

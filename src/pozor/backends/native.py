@@ -5,7 +5,7 @@ built: mask objects become an interval or ranges per row, boolean arrays and bia
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -80,6 +80,15 @@ def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
             piece.fill(part, want, sight, threads)
             results.place(piece, part, sight, where)
     return results.observation(problem, want)
+
+
+def plain(q: Any, k: Any, v: Any, out: Any, causal: bool, scale: float, threads: Callable[[], int]) -> bool:
+    """Attention written into out, where the arrays plainly agree; False, and nothing done, where they do not.
+
+    Each array is a NumPy array or, of a tensor, (address, shape, strides in items, type as a buffer says it);
+    threads is asked where there is work for more than one.
+    """
+    return _native is not None and _native.plain(q, k, v, out, causal, scale, instruction_set(), threads)
 
 
 class _Sight(NamedTuple):

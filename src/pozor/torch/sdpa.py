@@ -8,6 +8,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from pozor.errors import DtypeError, OptionError, ShapeError
+from pozor.plain import plain
 from pozor.torch.operator import attention
 
 _TORCHS = torch.nn.functional.scaled_dot_product_attention
@@ -47,6 +48,12 @@ def scaled_dot_product_attention(
         >>> pozor.torch.scaled_dot_product_attention(x, x, v, is_causal=True).ravel().tolist()
         [1.0, 2.0]
     """
+    usual = attn_mask is None and not dropout_p and query.shape[:-2] == key.shape[:-2]
+    if usual and not torch.compiler.is_compiling() and not torch.is_autocast_enabled("cpu"):
+        # where lengths differ under is_causal, the long way judges
+        out = plain(query, key, value, is_causal, scale)
+        if out is not None:
+            return out
     if dropout_p > 0:
         raise OptionError(
             f"dropout_p must be 0, pozor drops nothing; got {dropout_p}. "
