@@ -21,6 +21,7 @@ def head(settings: Settings, root: str) -> str:
         f'<link rel="stylesheet" href="{root}static/lesson.css">',
         f'<link rel="stylesheet" href="{root}static/content.css">',
         f'<script type="module" src="{root}static/progress.js"></script>',
+        f'<script type="module" src="{root}static/editors.js"></script>',
     ]
     if settings.presenter:
         lines += [
