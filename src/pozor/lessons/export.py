@@ -1,25 +1,22 @@
 """`pozor learn --export DIR`: the lessons as a folder of files that run their Python in the reader's browser.
 
 marimo's export holds the outputs of a page, which so shows before Python runs, or without it;
-`static/export.js` adds the widgets. What is used of marimo beyond its public interface is all in `_page`.
+`static/export.js` adds the widgets.
 """
 
-import asyncio
-import io
 import json
-import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pozor.errors import BackendUnavailable, OptionError
 from pozor.language import LANGUAGES, choose
-from pozor.lessons import wheel
+from pozor.lessons import render, wheel
 from pozor.lessons.catalog import HERE, Lesson
 from pozor.lessons.frame import Places
 from pozor.lessons.head import fonts, head
@@ -27,29 +24,23 @@ from pozor.lessons.settings import Settings
 from pozor.lessons.start_page import start_page
 
 WIDGETS = HERE.parent / "viewer" / "static"
-START = re.compile(r'page\.start\(mo, "(\w+)"\)')
-HEADER = """# /// script
-# requires-python = ">=3.11"
-# dependencies = ["marimo", "anywidget", "numpy", "pozor @ ../public/wheels/{wheel}"]
-# ///
-"""
 WORDS = {
     "cs": {
-        "missing": "Python se do této stránky nenačetl, protože nejde stáhnout, co je vypsané níž. Text, "
-        "mapy a zadání úloh platí i tak; posuvníky a kontrola odpovědí čekají na Python.",
+        "missing": "Python se do této stránky nenačetl, něco mu chybí. Text, mapy a zadání úloh platí "
+        "i tak; posuvníky a kontrola odpovědí čekají na Python. Co chybí, ukáže kliknutí.",
         "asleep": "Tohle umí až Python a ten se do stránky nenačetl.",
         "note": "Lekce běží celé ve vašem prohlížeči. Otevírejte je přes web, na tomto počítači příkazem "
         "python serve.py.",
-        "writing": "Píšu lekci {title} ({lang})…",
+        "written": "Lekce {title} ({lang}) je napsaná.",
         "done": "Hotovo: {folder}. Prohlédnete si je příkazem python {serve}",
     },
     "en": {
-        "missing": "Python did not load into this page, because what is listed below could not be fetched. "
-        "Text, maps and exercises are valid all the same; sliders and checks of answers wait for Python.",
+        "missing": "Python did not load into this page, something is missing. Text, maps and exercises are "
+        "valid all the same; sliders and checks of answers wait for Python. A click shows what is missing.",
         "asleep": "Python does this, and it did not load into the page.",
         "note": "The lessons run in your browser alone. Open them over the web, on this machine with "
         "python serve.py.",
-        "writing": "Writing the lesson {title} ({lang})…",
+        "written": "The lesson {title} ({lang}) is written.",
         "done": "Done: {folder}. Look at it with python {serve}",
     },
 }
@@ -119,32 +110,25 @@ def _site(
     wheels.mkdir(parents=True)
     built = wheel.build(wheels, solutions)
     _assets(root)
-    with _surroundings():
-        for lesson in lessons:
-            for lang in LANGUAGES:
-                say(WORDS[first]["writing"].format(title=lesson.title[first], lang=lang))
-                html = _lesson(lesson, lang, built, solutions, root if offline else None, pyodide)
-                (root / f"{lesson.name}.{lang}.html").write_text(html, encoding="utf-8")
+    render.assets(root)
+
+    def write(lesson: Lesson, lang: str) -> None:
+        made = render.render(lesson.notebook, lang, built, offline, pyodide)
+        html = _completed(made, lesson, lang, solutions)
+        (root / f"{lesson.name}.{lang}.html").write_text(html, encoding="utf-8")
+        say(WORDS[first]["written"].format(title=lesson.title[first], lang=lang))
+
+    with ThreadPoolExecutor(1 if offline else 2) as writers:  # offline, both would fetch the same
+        pages = [writers.submit(write, lesson, lang) for lesson in lessons for lang in LANGUAGES]
+        try:
+            for page in pages:
+                page.result()
+        finally:
+            writers.shutdown(cancel_futures=True)
     for lang in LANGUAGES:
         start = start_page(Settings(token=""), lang, Places(exported=True), WORDS[lang]["note"])
         (root / f"{lang}.html").write_text(start, encoding="utf-8")
     shutil.copyfile(root / f"{first}.html", root / "index.html")
-
-
-@contextmanager
-def _surroundings() -> Iterator[None]:
-    """What notebooks find while they are exported; afterwards all is as it was."""
-    from pozor.lessons.server import surroundings
-
-    kept = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="pozor-export-") as home:
-        try:
-            surroundings(Path(home), Settings(token=""))
-            os.environ["POZOR_LESSONS_EXPORT"] = "1"
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(kept)
 
 
 def _assets(root: Path) -> None:
@@ -161,20 +145,11 @@ def _assets(root: Path) -> None:
     (root / ".nojekyll").touch()  # GitHub Pages would hide files that start with _
 
 
-def _lesson(
-    lesson: Lesson, lang: str, built: Path, solutions: bool, offline: Path | None, pyodide: str | None
-) -> str:
-    """The page of one lesson in one language."""
-
-    def adapted(code: str) -> str:
-        # in the browser there is no environment that could say the language
-        spoken = START.sub(rf'page.start(mo, "\1", lang="{lang}")', code)
-        return HEADER.format(wheel=built.name) + spoken
-
-    os.environ["POZOR_LANG"] = lang
-    html, models, needs = asyncio.run(_page(lesson.notebook, adapted, offline, built, pyodide))
-    widgets = {id: known for id, state in models.items() if (known := _asleep(state, lang, solutions))}
-    held = {"widgets": widgets, "needs": needs, "words": WORDS[lang]}
+def _completed(made: dict[str, Any], lesson: Lesson, lang: str, solutions: bool) -> str:
+    """marimo's page with our head, and what its widgets show without Python."""
+    known = {id: _asleep(state, lang, solutions) for id, state in made["models"].items()}
+    widgets = {id: one for id, one in known.items() if one is not None}
+    held = {"widgets": widgets, "needs": made["needs"], "words": WORDS[lang]}
     # no "<" in it, so that nothing in it can end the element
     packed = json.dumps(held, ensure_ascii=False).replace("<", "\\u003c")
     own = (
@@ -182,7 +157,7 @@ def _lesson(
         f'<script type="application/json" id="pozor-asleep">{packed}</script>\n'
         '<script type="module" src="./static/export.js"></script>\n'
     )
-    html = html.replace('<html lang="en">', f'<html lang="{lang}">', 1)
+    html = made["html"].replace('<html lang="en">', f'<html lang="{lang}">', 1)
     html = re.sub(r"<title>.*?</title>", f"<title>{lesson.title[lang]} – pozor</title>", html, count=1)
     return html.replace("</head>", f"{own}</head>", 1)
 
@@ -204,66 +179,3 @@ def _asleep(state: dict[str, Any], lang: str, solutions: bool) -> dict[str, Any]
     if solutions:
         known["solution"] = exercises.serve({**asked, "ask": "solution"}, lock)
     return {"kind": "exercise", "state": own, "known": known}
-
-
-async def _page(
-    notebook: Path,
-    adapted: Callable[[str], str],
-    offline: Path | None,
-    built: Path,
-    pyodide: str | None,
-) -> tuple[str, dict[str, dict[str, Any]], list[str]]:
-    """marimo's page with its outputs, the state of its widgets, and what it will fetch from elsewhere."""
-    from marimo._export.exporter import Exporter
-    from marimo._export.file import run_notebook
-    from marimo._export.requests import NotebookExecutionOptions, RunNotebookRequest, WASMExportRequest
-    from marimo._export.serialization import serialize_notebook_snapshot
-    from marimo._pyodide.pyodide_constraints import PYODIDE_VERSION
-    from marimo._schemas.export_options import WASMExportOptions, WASMRuntimeConfig
-    from marimo._session.notebook.loader import load_notebook
-    from marimo._version import __version__
-
-    manager = load_notebook(str(notebook))
-    said = io.StringIO()
-    execution = NotebookExecutionOptions(cli_args={}, argv=None, persist_session=False, stderr=said)
-    view, failed = await run_notebook(RunNotebookRequest(file_manager=manager, options=execution))
-    if failed:
-        why = next((line for line in said.getvalue().splitlines() if ": " in line), "no reason given")
-        raise OptionError(f"A cell of {notebook.name} failed while it was exported ({why}).")
-    snapshot = serialize_notebook_snapshot(manager.app, view, drop_virtual_file_outputs=True)
-    code, runtime = adapted(manager.app.to_py()), WASMRuntimeConfig()
-    if offline is not None:
-        from marimo._export.offline import OfflineExportError, bundle_wasm_runtime
-
-        sources = WASMRuntimeConfig(pyodide_index_url=pyodide)
-        try:
-            code, runtime = await bundle_wasm_runtime(
-                code, offline, sources=sources, local_wheel_paths=(built,)
-            )
-        except (OfflineExportError, ImportError) as error:
-            raise BackendUnavailable(f"--offline could not fetch what it bundles: {error}.") from None
-    html, _ = Exporter().export_as_wasm(
-        WASMExportRequest(
-            filename=notebook.name,
-            app_config=manager.app.config,
-            display_config={"theme": "system"},  # type: ignore[typeddict-item]
-            code=code,
-            options=WASMExportOptions(mode="run", show_code=False, runtime=runtime),
-            session_snapshot=snapshot.session,
-            notebook_snapshot=snapshot.notebook,
-        )
-    )
-    Exporter().export_assets(built.parents[2])
-    (built.parents[2] / "CLAUDE.md").unlink(missing_ok=True)  # tells of notebooks, not of these pages
-    cdn = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE_VERSION}/full/"
-    needs = (
-        []
-        if offline
-        else [
-            *(f"{cdn}{name}" for name in ("pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")),
-            f"https://wasm.marimo.app/pyodide-lock.json?v={__version__}&pyodide=v{PYODIDE_VERSION}",
-            "https://pypi.org/simple/marimo-base/",
-        ]
-    )
-    models = {str(id): dict(model.state) for id, model in view.model_states.items()}
-    return html, models, needs

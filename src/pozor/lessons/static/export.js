@@ -71,10 +71,9 @@ async function start() {
   new MutationObserver(all).observe(document.body, { childList: true, subtree: true });
   const urls = await missing();
   if (urls.length === 0) return;
-  const note = document.createElement("aside");
+  const note = document.createElement("details");
   note.className = "pozor-missing";
-  note.setAttribute("role", "status");
-  const said = document.createElement("p");
+  const said = document.createElement("summary");
   said.textContent = held.words.missing;
   const list = document.createElement("ul");
   for (const url of urls) list.append(Object.assign(document.createElement("li"), { textContent: url }));
