@@ -1,27 +1,13 @@
 """Every page for those who use it by keyboard or listen to it: axe-core finds nothing serious or critical."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
+from axe import findings
 from examples_page import opened as opened_file
 from map_page import App, drawn, go, opened
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 pytestmark = pytest.mark.browser
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
-
-
-def findings(page: Page) -> list[Any]:
-    """What axe-core calls serious or critical: rule, and where."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("() => axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    return [
-        (one["id"], one["help"], [node["html"][:160] for node in one["nodes"]][:4])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 def test_axe_can_find_something(chromium: Browser, lesson: str) -> None:
