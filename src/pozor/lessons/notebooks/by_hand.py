@@ -32,8 +32,8 @@ def _(lesson, mo, paper, word):
     hidden = [~row.mask.visible for row in rows]
     cat, sleeps, outside = rows
 
-    def choose_word(key, start):
-        return mo.ui.radio(words, value=words[start], inline=True, label=word(key))
+    def choose_word(key, start):  # no radio: the arrow keys skip answers in marimo's
+        return mo.ui.dropdown(words, value=words[start], label=word(key))
 
     def draw(some, **options):
         return lesson.heatmap([row.softmax.probs for row in some], words, states=hidden, **options)
@@ -64,7 +64,7 @@ def _(lesson, mo, number, outside, rows, table, words):
 @app.cell
 def _(choose_word, mo, word):
     whose = choose_word("label_word", 2)
-    role = mo.ui.radio(["q", "k", "v"], value="q", inline=True, label=word("label_role"))
+    role = mo.ui.dropdown(["q", "k", "v"], value="q", label=word("label_role"))
     return role, whose
 
 
@@ -145,15 +145,16 @@ def _(fields, lesson, outside):
 @app.cell
 def _(START, Saturation, beside, fields, length, lesson, mo, number, numbers, plots, said, scale, word):
     _try = Saturation(length.value, scale.value)
+    _probs = ", ".join(map(lesson.percent, _try.probs))
     _bars = plots.bars(
         _try.probs,
         [number(n + 1) for n in range(len(_try.probs))],
-        word("picture_weights", probs=numbers(_try.probs)),
+        word("picture_weights", probs=_probs),
         up=[(share, number(share)) for share in (0, 0.5, 1)],
     )
     _curves = plots.softmax_slope(
         _try.leads,
-        word("picture_gradient", probs=numbers(_try.probs), slopes=numbers(_try.slopes)),
+        word("picture_gradient", probs=_probs, slopes=numbers(_try.slopes.round(4))),
         across=[(n, number(n)) for n in (-8, -4, 0, 4, 8)],
         up=[(share, number(share)) for share in (0, 0.25, 0.5, 0.75, 1)],
         below=word("axis_lead"),
@@ -332,8 +333,8 @@ def _(choose_word, mo, word):
     _heads = {word("one_head"): (1, 0), word("first_of_two"): (2, 0), word("second_of_two"): (2, 1)}
     _digits = {"3": 3, "6": 6, word("all_digits"): None}
     shown = choose_word("label_word", 2)
-    among = mo.ui.radio(_heads, value=word("one_head"), inline=True, label=word("label_heads"))
-    digits = mo.ui.radio(_digits, value="3", inline=True, label=word("label_digits"))
+    among = mo.ui.dropdown(_heads, value=word("one_head"), label=word("label_heads"))
+    digits = mo.ui.dropdown(_digits, value="3", label=word("label_digits"))
     return among, digits, shown
 
 
