@@ -64,10 +64,10 @@ def of_form(form: Form) -> list[str]:
         ways += [
             grouped(exact, " "),
             grouped(exact, NARROW),
-            grouped(exact, "."),
-            grouped(exact, ","),
             grouped(exact, "'"),
         ]
+    if abs(exact) >= 10**6 and exact.denominator == 1:  # with fewer digits one mark may be a decimal one
+        ways += [grouped(exact, "."), grouped(exact, ",")]
     if "%" in form.units:
         ways += [f"{decimals(100 * exact, 1)} %", f"{decimals(100 * exact, 1).replace('.', ',')}{NARROW}%"]
     if "points" in form.units:
@@ -113,7 +113,8 @@ def of_tokens(tokens: Tokens) -> list[str]:
     glosses = [tokens.words[i]["en"] for i in sorted(tokens.chosen)]
     return [
         "; ".join(words), " ".join(reversed(words)).capitalize(), ", ".join(map(fold, words)),
-        " a ".join(words).upper(), f"„{'“ a „'.join(words)}“", " and ".join(glosses), f"[{', '.join(words)}].",
+        " a ".join(words).upper(), f"„{'“ a „'.join(words)}“", " and ".join(glosses),
+        f"[{', '.join(words)}].",
     ]  # fmt: skip
 
 

@@ -89,6 +89,13 @@ def test_hints_and_documents_do_not_hold_the_answer(drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize("drawn", DRAWN)
+def test_the_sentence_of_a_mistake_does_not_hold_the_answer(drawn: Drawn) -> None:
+    for key in drawn.mistakes:
+        for lang in LANGUAGES:
+            assert not _holds(drawn, drawn.mistake_text(key, lang), lang), key
+
+
+@pytest.mark.parametrize("drawn", DRAWN)
 def test_the_solution_holds_the_answer(drawn: Drawn) -> None:
     for lang in LANGUAGES:
         assert _holds(drawn, drawn.solution(lang), lang), drawn.solution(lang)

@@ -59,7 +59,7 @@ WORDS = {
 def exercise(
     id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Which one, by its name in --list. Left out: all of them."),
+        typer.Argument(metavar="ID", help="Which one, by its name in --list. Left out: all of them."),
     ] = None,
     every: Annotated[bool, typer.Option("--list", help="List the exercises and stop.")] = False,
     lesson: Annotated[int | None, typer.Option(help="Only those of one lesson, 0 to 5.")] = None,
@@ -74,7 +74,9 @@ def exercise(
     ] = False,
     lang: Annotated[str | None, typer.Option(help="cs or en. Left out: the locale's, else English.")] = None,
 ) -> None:
-    """Exercises that recognise usual mistakes: answer, take a hint, look at the solution.
+    """Exercises that recognise the usual mistakes.
+
+    Answer in the terminal, take hints one at a time, look at the solution; or check one answer by --answer.
 
     \b
     Examples:
@@ -127,7 +129,7 @@ def _list(console: "Console", exercises: "list[Exercise]", lang: str) -> None:
         table.add_column(words[name], justify="left", no_wrap=name != "title")
     for each in exercises:
         table.add_row(str(each.lesson), each.id, words["kinds"][each.kind], each.title[lang])
-    console.print(table)
+    _put(console, table)
     console.print()
     console.print(words["one"].format(id=exercises[0].id), markup=False)
 
@@ -227,10 +229,14 @@ def _part(console: "Console", title: str, text: str) -> None:
 
 
 def _markdown(console: "Console", text: str) -> None:
-    """Markdown without blanks at line ends, and with its unbreakable spaces unbroken, which rich would split."""
     from rich.markdown import Markdown
 
+    _put(console, Markdown(text.replace("\u00a0", STAND_IN)))
+
+
+def _put(console: "Console", what: object) -> None:
+    """Print without blanks at line ends, and with unbreakable spaces unbroken, which rich would split."""
     with console.capture() as drawn:
-        console.print(Markdown(text.replace("\u00a0", STAND_IN)))
+        console.print(what)
     lines = (line.rstrip() if not console.is_terminal else line for line in drawn.get().split("\n"))
     console.file.write("\n".join(lines).replace(STAND_IN, "\u00a0"))

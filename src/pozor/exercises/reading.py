@@ -154,18 +154,16 @@ def _expression(text: str, lang: str) -> tuple[list[Read], str]:
     if mixed and not re.match(r"\d{1,3} \d{3} ?/", text):
         whole, top, bottom = map(int, mixed.groups())
         return [(sign * (whole + _over(Fraction(top), Fraction(bottom))), None)], text[mixed.end() :]
-    values: list[Read]
     values, text = _factor(text, lang)
     while operator := re.match(r" ?([*/:]|x(?= ?[\d√])) ?(?=[\d√.,-])", text):
         after = text[operator.end() :]
         negative = after.startswith("-")
         others, text = _factor(after[1:] if negative else after, lang)
         if negative:
-            others = [(-value, None) for value, _ in others]
+            others = [_exactly(-value) for value, _ in others]
         pairs = itertools.islice(itertools.product(values, others), 8)
         divides = operator[1] in "/:"
-        made: list[Read] = [(_over(a, b) if divides else a * b, None) for (a, _), (b, _) in pairs]
-        values = made
+        values = [_exactly(_over(a, b) if divides else a * b) for (a, _), (b, _) in pairs]
     if any(value and abs(_magnitude(value)) > BIGGEST for value, _ in values):
         raise Unread("too_big")
     return [(sign * value, places) for value, places in values], text
@@ -184,16 +182,16 @@ def _factor(text: str, lang: str) -> tuple[list[Read], str]:
     raised = re.match(r" ?(?:\^|\*\*) ?([-+]?\d+)", rest)
     if power:
         exponent = _bounded(power[1])
-        values = [(value * Fraction(10) ** exponent, None) for value, _ in values]
+        values = [_exactly(value * Fraction(10) ** exponent) for value, _ in values]
     elif raised:
         exponent = _bounded(raised[1])
         if exponent < 0 and any(value == 0 for value, _ in values):
             raise Unread("zero")
         if any(value and abs(_magnitude(value) * exponent) > BIGGEST for value, _ in values):
             raise Unread("too_big")
-        values = [(value**exponent, None) for value, _ in values]
+        values = [_exactly(value**exponent) for value, _ in values]
     if root:
-        values = [(_root(value), None) for value, _ in values]
+        values = [_exactly(_root(value)) for value, _ in values]
     match = power or raised
     return values, rest[match.end() :] if match else rest
 
@@ -229,6 +227,10 @@ def _digits(written: str, lang: str) -> list[Read]:
 
 def _decimal(text: str) -> Read:
     return Fraction(text if text[0] != "." else "0" + text), len(text.partition(".")[2])
+
+
+def _exactly(value: Fraction) -> Read:
+    return value, None
 
 
 def _bounded(exponent: str) -> int:

@@ -21,7 +21,8 @@ class Claim:
     Args:
         key: Its name; what it is about stands in the prose under that name.
         ways: Each way is groups apart by `&`, all of which must be in one sentence; a group is
-            beginnings of words apart by `,`, in either language; a blank is up to three words between.
+            beginnings of words apart by `,`, in either language; a blank is up to three words between, `$`
+            the end of a word, and `ne` alone any Czech negation (nevidí, but not nejvíc).
         unless: Beginnings of words apart by `,` that turn the meaning around.
     """
 
@@ -95,5 +96,8 @@ def _group(sentence: str, stems: str) -> bool:
 
 @functools.cache
 def _stem(stem: str) -> re.Pattern[str]:
-    words = [re.escape(word) for word in stem.split()]
+    if stem == "ne":
+        # not nejvíc, něco, než, nor the English near, next, new, need, network, negative
+        return re.compile(r"(?<!\w)ne(?!j|co|kd|kte|ar|xt|w|ed|twork|gat|(?:bo|z|ch)\b)")
+    words = [re.escape(word[:-1]) + r"\b" if word.endswith("$") else re.escape(word) for word in stem.split()]
     return re.compile(r"(?<!\w)" + r"\w*\W+(?:\w+\W+){0,3}?".join(words))

@@ -1,13 +1,14 @@
 """Exercises on three words on paper, from x to the residual stream."""
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 
 import numpy as np
 
 from pozor import MultiHeadAttention
 from pozor.examples import PAPER
-from pozor.exercises.answers import fall, whole
+from pozor.exercises.answers import Answer, Value, fall, whole
 from pozor.exercises.bank.common import TENTHS, Dice, dot, exact, faulty, grid, neat, paper, single, vector
 from pozor.exercises.drawing import Built, Reject
 from pozor.exercises.faults import floats, rightly
@@ -103,7 +104,7 @@ def causal_logits(dice: Dice) -> Built:
     open_row = neat(rightly(q, k, v, causal=False).logits[1])
     endless = Decimal("-Infinity")
 
-    def masked(row: list) -> object:
+    def masked(row: list) -> Answer:
         return vector([*row[:2], endless], None)
 
     return Built(
@@ -283,8 +284,8 @@ def residual(dice: Dice) -> Built:
     )
 
 
-def _shares(values: object) -> object:
-    return vector(values, 3, shares=True)  # type: ignore[arg-type]
+def _shares(values: Iterable[Value]) -> Answer:
+    return vector(values, 3, shares=True)
 
 
 def _qkv(pen: Pen, q: np.ndarray, k: np.ndarray, v: np.ndarray | None = None) -> dict[str, str]:
@@ -303,8 +304,7 @@ def _ten(dice: Dice) -> tuple[np.ndarray, int]:
     q, k, v = paper(None)
     logits = rightly(q, k, v, causal=True).logits[2]
     if dice:
-        logits = np.array(sorted(dice.sample(range(2, 16), 3)), dtype=float) / 20
-        dice.shuffle(logits)
+        logits = np.array(dice.sample(range(2, 16), 3), dtype=float) / 20
     logits = floats(neat(logits))
     return logits, int(np.argmin(logits))
 

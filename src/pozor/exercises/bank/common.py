@@ -1,7 +1,7 @@
 """What the exercises of several lessons draw from: the worked examples, and new numbers as easy as theirs."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -47,7 +47,7 @@ def single(value: Value) -> Number:
     return whole(neat([float(value)])[0])
 
 
-def chosen(places: Iterable[int], words: Sequence[Text]) -> Tokens:
+def chosen(places: Iterable[int | np.integer], words: Sequence[Text]) -> Tokens:
     """A choice of words by their places."""
     return Tokens(frozenset(map(int, places)), tuple({"cs": word.cs, "en": word.en} for word in words))
 
@@ -61,7 +61,7 @@ def faulty(
     v: Any,
     *,
     causal: bool,
-) -> Mapping[str, Answer]:
+) -> dict[str, Answer]:
     """What each mistake gives in place of the answer: the part `take` of the reference with it."""
     return {name: as_answer(take(wrongly(name, q, k, v, causal=causal))) for name in faults}
 

@@ -45,7 +45,8 @@ def scores_memory(dice: Dice) -> Built:
     cost = footprint(tokens, num_heads=heads)
 
     def bytes_of(**changes: Any) -> Number:
-        return size(footprint(**{"tokens": tokens, "num_heads": heads} | changes).scores_bytes)
+        given: dict[str, Any] = {"tokens": tokens, "num_heads": heads}
+        return size(footprint(**given | changes).scores_bytes)
 
     return Built(
         size(cost.scores_bytes),
@@ -71,7 +72,7 @@ def kv_cache(dice: Dice) -> Built:
         dim, tokens = dice.choice((64, 128)), 2 ** dice.randrange(11, 15)
 
     def bytes_of(**changes: Any) -> int:
-        given = {
+        given: dict[str, Any] = {
             "tokens": tokens,
             "num_heads": heads,
             "num_kv_heads": kv_heads,
