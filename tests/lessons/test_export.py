@@ -20,7 +20,6 @@ ABSENT = (
     "uvicorn",
     "typer",
     "rich",
-    "ml_dtypes",
     "torch",
     "transformers",
     "matplotlib",

@@ -34,7 +34,7 @@ def made(tmp_path: Path) -> page.Page:
 
 def make(folder: Path, lang: str) -> page.Page:
     lesson = catalog.Lesson(1, "own", {"cs": "Vlastní", "en": "Own"}, folder)
-    mo = SimpleNamespace(md=lambda text: text, Html=lambda text: text)
+    mo = SimpleNamespace(md=lambda text: SimpleNamespace(text=text), Html=lambda text: text)
     return page.Page(mo, lesson, lang)
 
 

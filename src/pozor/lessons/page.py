@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Page:
         Raises:
             OptionError: The section or a value is missing.
         """
-        return self.mo.md(self.markdown(key, **values))
+        return self.mo.Html(_rendered(self.mo.md, self.markdown(key, **values)))
 
     def markdown(self, key: str, **values: Any) -> str:
         """The same as plain text, to be put between other things."""
@@ -158,6 +158,12 @@ def _lock() -> Any:
     from pozor.exercises import Lock
 
     return Lock(os.environ.get("POZOR_SOLUTION_CODE") or None)
+
+
+@lru_cache(1024)
+def _rendered(md: Any, text: str) -> str:
+    """Markdown as HTML, kept for the next reader: rendering is most of what opening a page costs."""
+    return md(text).text
 
 
 def _language(mo: Any) -> str:

@@ -11,7 +11,7 @@ from pozor.errors import OptionError
 
 HERE = Path(pozor.__file__).parent
 # rooms that a browser has no use for: servers, the command line, real models, benchmarks
-LEFT_OUT = {"bench", "capture", "cli", "torch", "data", "__main__.py", "examine", "native"}
+LEFT_OUT = {"bench", "capture", "cli", "torch", "__main__.py", "examine", "native"}
 STATIC = {"widgets"}  # of the page bundle
 SUFFIXES = {".py", ".md", ".js", ".css", ".svg", ".json", ".npz", ".safetensors", ".txt", ".bin", ".typed"}
 WHEN = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same wheel
@@ -25,6 +25,7 @@ Name: pozor
 Version: {version}
 Requires-Dist: numpy
 Requires-Dist: safetensors
+Requires-Dist: ml_dtypes
 """
 WHEEL = """Wheel-Version: 1.0
 Generator: pozor
