@@ -7,7 +7,12 @@ MOST = 70  # per cent of the signal colour behind a fully lit word: the ink stay
 
 
 def lit(
-    tokens: Sequence[str], shares: Sequence[float], query: int, written: Sequence[str], label: str
+    tokens: Sequence[str],
+    shares: Sequence[float],
+    query: int,
+    written: Sequence[str],
+    label: str,
+    lang: str = "en",
 ) -> str:
     """HTML of the text; the word that looks is framed, what it looks at says how much.
 
@@ -17,6 +22,7 @@ def lit(
         query: Which token looks.
         written: The shares as text; shown behind the words that get much, "" for none.
         label: The text in words, for a screen reader.
+        lang: The language of the text.
     """
     parts = []
     for place, (token, share, said) in enumerate(zip(tokens, shares, written)):
@@ -32,6 +38,6 @@ def lit(
         )
     style = "line-height:2;max-width:34em"
     return (
-        f'<p class="pozor-lit" role="group" aria-label="{escape(label)}" lang="en" style="{style}">'
+        f'<p class="pozor-lit" role="group" aria-label="{escape(label)}" lang="{lang}" style="{style}">'
         f"{''.join(parts)}</p>"
     )
