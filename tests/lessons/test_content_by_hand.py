@@ -105,6 +105,16 @@ def test_every_cell_runs_and_every_field_is_filled(lesson: str, spoken: str) -> 
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_a_class_reads_the_program_and_cannot_run_it(lesson: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POZOR_LANG", "cs")
+    monkeypatch.setenv("POZOR_LESSONS_PUBLIC", "1")
+    outputs, _ = importlib.import_module(f"pozor.lessons.notebooks.{lesson}").app.run()
+    html = "".join(output.text for output in outputs if hasattr(output, "text"))
+    assert "na společném odkazu pro třídu se napsaný kód nespouští" in html
+    assert "Spustit" not in html
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_every_exercise_of_the_lesson_stands_in_it(lesson: str) -> None:
     number = catalog.get(lesson).number
     notebook = catalog.get(lesson).notebook.read_text(encoding="utf-8")
