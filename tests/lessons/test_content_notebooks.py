@@ -10,6 +10,8 @@ from content_pages import LANGUAGES, NAMES, golden, lesson, run
 
 import pozor
 from pozor import exercises
+from pozor.language import tied
+from pozor.lessons import prose
 from pozor.lessons.program import run as run_program
 
 
@@ -21,6 +23,10 @@ def test_every_cell_runs_and_shows_the_golden_numbers(
     words, _ = run(name, lang, monkeypatch)
     missing = [number for number in golden(name, lang) if number not in words]
     assert not missing
+    prose_of = prose.read(lesson(name).prose(lang))
+    headings = [match[1] for text in prose_of.values() if (match := re.match(r"(.+)\n-{3,}\n", text))]
+    assert len(headings) >= 8
+    assert [heading for heading in headings if tied(heading, lang) not in words] == []
     assert not re.search(r"\{[a-z_]+\}", words)
     assert not re.search(r"\bnan\b|None|array\(", words)
 

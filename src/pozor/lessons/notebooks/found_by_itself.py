@@ -169,6 +169,7 @@ def _(lesson, mo):
 
 @app.cell
 def _(lesson, lexicon, mo, model, percent):
+    untrained = model.untrained()
     _people = {forms[0]: (gender, forms[0]) for gender, all_ in lexicon.PEOPLE.items() for forms in all_}
     _stems = list(lexicon.KINDS["activity"])
     _joined = sorted(lexicon.CONJUNCTIONS["activity"])
@@ -200,7 +201,6 @@ def _(lesson, lexicon, mo, model, percent):
             mo.hstack([where, trained], wrap=True, justify="start", gap=2),
         ]
     )
-    untrained = model.untrained()
     return conjunction, hide, inner, inner_verb, subject, trained, untrained, verb, where
 
 
