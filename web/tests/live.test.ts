@@ -23,6 +23,10 @@ describe("words of the live text", () => {
     expect(words[2]).toMatchObject({ first: 2, last: 4, start: 4, stop: 9 });
     expect([1, 2, 3, 4, 5].map((index) => goesOn({ text, tokens }, index))).toEqual([false, false, true, true, false]);
   });
+  it("puts a blank that is a token of its own before the word that follows", () => {
+    const words = wordsOf({ text: "a b c", tokens: [token("a", 0, 1), token(" ", 1, 2), token("b", 2, 3), token(" c", 3, 5)] });
+    expect(words).toMatchObject([{ text: "a" }, { text: "b", first: 1, last: 2, start: 2, stop: 3 }, { text: "c" }]);
+  });
   it("adds up the keys of a word and takes its last piece as the query", () => {
     const side = 3;
     // one layer, two heads; rows 1 · .5 .5 · .2 .3 .5 and the same for the second head with 0 and 1

@@ -19,6 +19,7 @@ export function wordsOf({ text, tokens }: Pick<LiveDocument, "text" | "tokens">)
     const before = words.at(-1);
     if (before !== undefined && goesOn({ text, tokens }, index)) {
       before.last = index;
+      if (text.slice(before.start, before.stop).trim() === "") before.start = before.stop; // the blank before a word
       before.stop = Math.max(before.stop, token.stop);
       before.text = text.slice(before.start, before.stop);
       return;
@@ -41,6 +42,7 @@ export function goesOn({ text, tokens }: Pick<LiveDocument, "text" | "tokens">, 
   const [token, before] = [tokens[index], tokens[index - 1]];
   if (token === undefined || before === undefined || token.start < 0 || before.start < 0) return false;
   if (token.start < before.stop) return true; // bytes of one character
+  if (text.slice(before.start, before.stop) === " ") return text.slice(token.start, token.stop).trim() !== "";
   const [first, last] = [text.charAt(token.start), text.charAt(token.start - 1)];
   return PART_OF_WORD.test(first) && PART_OF_WORD.test(last);
 }
