@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pozor import by_hand
 from pozor.examples import PAPER, Example, Matrix
 from pozor.working import records
@@ -22,6 +24,12 @@ class Row:
     residual: records.Residual
     experiments: records.Experiments | None
 
+    @property
+    def exps(self) -> np.ndarray:
+        """e to each logit."""
+        assert self.softmax.plain is not None  # the logits of this example are small
+        return self.softmax.plain
+
 
 def words() -> list[str]:
     """The words themselves, which stay Czech in every language."""
@@ -33,7 +41,7 @@ def gloss(lang: str) -> str:
     return getattr(PAPER.sentence, lang)
 
 
-def example(**changed) -> Example:
+def example(**changed: Any) -> Example:
     """The example with some of its fields changed, such as num_heads=2 or causal=False."""
     return replace(PAPER, **changed)
 
@@ -49,7 +57,7 @@ def row(query: int, *, num_heads: int = 1, head: int = 0, causal: bool = True) -
     """
     steps = by_hand(example(num_heads=num_heads, causal=causal), query=query, head=head).steps
 
-    def only(kind):
+    def only(kind: type) -> Any:
         return next((step for step in steps if isinstance(step, kind)), None)
 
     kept = [step for step in steps if isinstance(step, records.Projection)]
@@ -68,7 +76,7 @@ def row(query: int, *, num_heads: int = 1, head: int = 0, causal: bool = True) -
     )
 
 
-def rows(**options) -> list[Row]:
+def rows(**options: Any) -> list[Row]:
     """The records of every word, with the options of `row`."""
     return [row(query, **options) for query in range(len(PAPER.words))]
 

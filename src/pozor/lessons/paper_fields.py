@@ -14,7 +14,7 @@ from pozor.lessons.pictures.sums import terms
 from pozor.lessons.saturation import Saturation
 
 Fields = dict[str, Any]
-LARGE = {"num_heads": 32, "d_model": 4096}  # a model of the size that people know
+NUM_HEADS, D_MODEL = 32, 4096  # a model of the size that people know
 LONG, KNOWN = 8192, 1024  # tokens
 
 
@@ -57,7 +57,7 @@ def scale_read(page: Any, tried: Saturation) -> Fields:
 
 def exp_rounding(page: Any, row: Row) -> Fields:
     """An exponential whose third decimal depends on rounding once."""
-    exact = Decimal(row.softmax.plain[1])
+    exact = Decimal(row.exps[1])
     once = exact.quantize(Decimal("0.0001"), ROUND_HALF_UP)
     return {
         "logit": row.softmax.logits[1],
@@ -71,7 +71,7 @@ def softmax(page: Any, row: Row) -> Fields:
     """Exponentials, their sum, weights, and the weights in per cent."""
     parts = dict(zip(("first", "second", "third"), map(page.percent, row.softmax.probs)))
     return {
-        "exps": " + ".join(map(page.number, row.softmax.plain)),
+        "exps": " + ".join(map(page.number, row.exps)),
         "total": row.softmax.plain_sum,
         "probs": page.numbers(row.softmax.probs),
         **parts,
@@ -174,15 +174,16 @@ def w_o(page: Any, two: Row, one: Row) -> Fields:
 
 def w_o_share() -> Fields:
     """W_O of a large model."""
-    return {**LARGE, "head_dim": footprint(1, **LARGE).head_dim, "w_o": LARGE["d_model"] ** 2}
+    head_dim = footprint(1, num_heads=NUM_HEADS, d_model=D_MODEL).head_dim
+    return {"num_heads": NUM_HEADS, "d_model": D_MODEL, "head_dim": head_dim, "w_o": D_MODEL**2}
 
 
 def w_o_share_now(page: Any, num_kv_heads: int) -> Fields:
     """Its share where heads share keys and values."""
-    cost = footprint(1, num_kv_heads=num_kv_heads, **LARGE)
+    cost = footprint(1, num_heads=NUM_HEADS, num_kv_heads=num_kv_heads, d_model=D_MODEL)
     assert cost.head_dim is not None
     return {
-        "w_k": LARGE["d_model"] * num_kv_heads * cost.head_dim,
+        "w_k": D_MODEL * num_kv_heads * cost.head_dim,
         "parameters": cost.parameters,
         "share": page.percent(cost.w_o_share),
         "kv_heads": num_kv_heads,
@@ -257,7 +258,7 @@ def stored_units(page: Any) -> Fields:
 
 
 def _scores(tokens: int) -> Footprint:
-    return footprint(tokens, num_heads=LARGE["num_heads"], dtype="float16")
+    return footprint(tokens, num_heads=NUM_HEADS, dtype="float16")
 
 
 def _size(page: Any, size: int) -> str:

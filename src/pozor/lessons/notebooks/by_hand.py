@@ -177,7 +177,7 @@ def _(START, Saturation, beside, fields, length, lesson, mo, number, numbers, pl
 
 @app.cell
 def _(fields, lesson, math, mo, number, numbers, outside, plots, practise, word):
-    _logits, _exps = outside.softmax.logits, outside.softmax.plain
+    _logits, _exps = outside.softmax.logits, outside.exps
     _told = {"logits": numbers(_logits), "exps": numbers(_exps)}
     _picture = plots.exponential(
         [(float(logit), "") for logit in _logits],
