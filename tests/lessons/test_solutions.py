@@ -10,7 +10,8 @@ from notebook import Reader, heard, serving, signed_in
 
 from pozor import exercises
 from pozor.language import LANGUAGES
-from pozor.lessons import wheel
+from pozor.lessons import catalog, wheel
+from pozor.lessons.export import export_site
 
 CODE = "sedm-trpaslíků"
 LESSON = "warm_up"
@@ -95,3 +96,17 @@ def test_an_export_with_a_code_holds_no_solution(tmp_path: Path) -> None:
         assert texts[False][name].count("### question") == texts[True][name].count("### question")
         assert texts[False][name].count("### hint") == texts[True][name].count("### hint")
         assert texts[False][name].count("### solution") == texts[True][name].count("### solution")
+
+
+def test_the_pages_of_an_export_with_a_code_hold_no_solution(tmp_path: Path) -> None:
+    export_site(str(tmp_path / "site"), code=CODE, lessons=(catalog.get(0),), say=lambda text: None)
+    for lang in LANGUAGES:
+        page = (tmp_path / "site" / f"{LESSON}.{lang}.html").read_text(encoding="utf-8")
+        held = page.split('id="pozor-asleep">')[1].split("</script>")[0]
+        known = [one["known"] for one in json.loads(held)["widgets"].values() if one["kind"] == "exercise"]
+        assert len(known) == len(solutions(lang))
+        for one in known:
+            assert set(one) == {"exercise", "hints"}
+        for text in (page, held):
+            assert CODE not in text
+            assert not [piece for piece in solutions(lang) if piece in text]

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pozor.lessons.turns import Turns
 from pozor.viewer.guard import CONTENT_SECURITY_POLICY
 
 PAGES = {"/"}
@@ -42,7 +43,7 @@ class Gate:
     app: ASGIApp
     path: str  # of the notebook's file, which no page needs to know
     name: str
-    lang: str | None = None
+    turns: Turns | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let it through, or refuse it."""
@@ -58,6 +59,9 @@ class Gate:
             # a page kept from before would bring the policy of before
             kept = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
             scope, send = {**scope, "headers": kept}, _Page(self, send).send
+        if scope["type"] == "websocket" and self.turns is not None:
+            await self.turns.open(self.app, scope, receive, send)
+            return
         await self.app(scope, receive, send)
 
     def _below(self, scope: Scope) -> str:

@@ -15,6 +15,7 @@ from pozor.lessons.gate import Gate, lesson_policy
 from pozor.lessons.head import fonts, head
 from pozor.lessons.settings import Settings
 from pozor.lessons.start_page import start_page
+from pozor.lessons.turns import Turns
 
 LOST_AFTER = 120  # seconds after which the state of a reader who left is given up
 PAGES = "/lessons"
@@ -53,11 +54,12 @@ class Site:
             session_ttl=LOST_AFTER,
             html_head=head(self.settings, "../../"),
         )
+        turns = Turns()
         for lesson in lessons:
 
             def behind_gate(app: Any, lesson: Lesson = lesson) -> Any:
                 self.notebooks[lesson.name] = app
-                return Gate(app, str(lesson.notebook), lesson.name)
+                return Gate(app, str(lesson.notebook), lesson.name, turns)
 
             builder.with_app(
                 path=f"{PAGES}/{lesson.name}", root=str(lesson.notebook), middleware=[behind_gate]
