@@ -143,7 +143,10 @@ class Run:
         self.characters = len(held_out)
         before = torch.load(options.resume, weights_only=False) if options.resume else {}
         self.config: dict[str, Any] = before.get("config", {**MODEL, **json.loads(options.model)})
-        self.tokenizer = trained_tokenizer(self.text, self.config["vocabulary"])
+        if before:
+            self.tokenizer = Tokenizer.from_file(str(Path(options.resume).with_suffix(".tokenizer.json")))
+        else:
+            self.tokenizer = trained_tokenizer(self.text, self.config["vocabulary"])
         newline = torch.tensor([self.tokenizer.token_to_id("Ċ")])
         self.clean = segmented(self.tokenizer, self.text, None)
         self.held = torch.cat((newline, segmented(self.tokenizer, held_out, None)))
