@@ -191,6 +191,12 @@ def accuracy(predictions: Sequence[Prediction], sentences: Sequence[Sentence]) -
     return sum(p.gender == s.gender for p, s in zip(predictions, sentences)) / len(sentences)
 
 
+def right_share(predictions: Sequence[Prediction], sentences: Sequence[Sentence]) -> float:
+    """What the right ending gets of the probability of both, on average: ½ for who knows nothing."""
+    shares = [p.feminine if s.gender == FEMININE else 1 - p.feminine for p, s in zip(predictions, sentences)]
+    return sum(shares) / len(shares)
+
+
 def looks(model: AgreementModel, sentences: Sequence[Sentence]) -> np.ndarray:
     """How much of its attention the last verb gives to its subject, (layers, heads, sentences)."""
     found = np.empty((len(model.layers), model.config["num_heads"], len(sentences)))

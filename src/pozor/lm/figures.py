@@ -12,6 +12,7 @@ from pozor.lm.agreement import (
     accuracy,
     inner_nouns,
     looks,
+    right_share,
     subject_and_pronoun,
 )
 from pozor.lm.sentences import Sentence, generate
@@ -58,6 +59,7 @@ def figures(model: AgreementModel, *, count: int = 1000, seed: int = SEED) -> di
     free = [s for s in crossed if s.pronoun is None]
     related = [s for s in crossed if s.pronoun is not None]
     bigram = trained_bigram(model)
+    shut = model.predict_all(crossed, subject_and_pronoun)
 
     def share(chosen: Sequence[Sentence], hidden: Any = None) -> float:
         return round(accuracy(model.predict_all(chosen, hidden), chosen), 4)
@@ -72,7 +74,8 @@ def figures(model: AgreementModel, *, count: int = 1000, seed: int = SEED) -> di
         "attention_crossed": share(crossed),
         "bigram": round(accuracy(bigram.predict_all(sentences), sentences), 4),
         "bigram_crossed": round(accuracy(bigram.predict_all(crossed), crossed), 4),
-        "subject_and_pronoun_hidden": share(crossed, subject_and_pronoun),
+        "subject_and_pronoun_hidden": round(accuracy(shut, crossed), 4),
+        "hidden_probability": round(right_share(shut, crossed), 4),
         "subject_hidden_free": share(free, subject_and_pronoun),
         "subject_hidden_related": share(related, lambda s: [s.subject]),
         "inner_nouns_hidden": share(crossed, inner_nouns),

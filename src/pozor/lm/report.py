@@ -19,6 +19,7 @@ _LINES = (
     ("bigram", "bigram, all sentences"),
     ("bigram_crossed", "bigram, crossed"),
     ("subject_and_pronoun_hidden", "the model, crossed, subject and pronoun hidden"),
+    ("hidden_probability", "  the right ending's part of the probability of both"),
     ("subject_hidden_free", "  those without a pronoun, subject hidden"),
     ("subject_hidden_related", "  those with a pronoun, subject alone hidden"),
     ("inner_nouns_hidden", "the model, crossed, the other nouns hidden instead"),
