@@ -243,6 +243,16 @@ def test_a_request_too_large_for_a_header_does_no_harm(running: Running) -> None
     assert running.ask("/")[0].startswith(b"HTTP/1.1 200")
 
 
+def test_answers_do_not_wait_for_acknowledgements(running: Running) -> None:
+    # with Nagle's algorithm each answer on a kept connection waits 40 ms for a delayed acknowledgement
+    with socket.create_connection(("127.0.0.1", running.port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert client.recv(1)
+        (connection,) = running.server.server_state.connections
+        own = connection.transport.get_extra_info("socket")
+        assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 # ---- the port ----------------------------------------------------------------------------------------------
 
 

@@ -156,7 +156,7 @@ def listen(port: int | None, host: str = HOST, preferred: int = PREFERRED_PORT) 
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    # named, or asyncio leaves TCP_NODELAY off, and every answer on a kept connection waits 40 ms for an acknowledgement
+    # TCP by name: else asyncio leaves TCP_NODELAY off, and answers wait 40 ms for an acknowledgement
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "nt":  # there, reuse would let two servers share one port

@@ -52,16 +52,17 @@ export class Session {
     if (this.busy || this.document === null || this.full) return;
     const question = this.question;
     this.busy = true;
+    const pieces: LiveStepDocument[] = []; // drawn together: a picture of all heads a word, not a piece
     try {
-      for (let pieces = 0; ; pieces++) {
+      for (;;) {
         const step = this.ahead ?? (await this.step());
         if (question !== this.question || step === null) return;
         this.ahead = null;
-        if (pieces > 0 && !goesOn(step, step.tokens.length - 1)) {
+        if (pieces.length > 0 && !goesOn(step, step.tokens.length - 1)) {
           this.ahead = step;
           break;
         }
-        this.take(step);
+        pieces.push(step);
         if (step.room <= 0) break;
       }
     } catch (failure) {
@@ -70,7 +71,10 @@ export class Session {
         this.playing = false;
       }
     } finally {
-      if (question === this.question) this.busy = false;
+      if (question === this.question) {
+        this.take(pieces);
+        this.busy = false;
+      }
     }
   }
 
@@ -108,9 +112,10 @@ export class Session {
     }
   }
 
-  private take({ text, tokens, rows, room }: LiveStepDocument): void {
-    if (this.document === null || this.attention === null) return;
-    this.attention = this.attention.longer(rows);
-    this.document = { ...this.document, text, tokens, room };
+  private take(pieces: readonly LiveStepDocument[]): void {
+    const last = pieces.at(-1);
+    if (this.document === null || this.attention === null || last === undefined) return;
+    this.attention = pieces.reduce((attention, { rows }) => attention.longer(rows), this.attention);
+    this.document = { ...this.document, text: last.text, tokens: last.tokens, room: last.room };
   }
 }
