@@ -16,9 +16,9 @@ function steps() {
 
 function go(direction) {
   const all = steps();
-  const near = 24; // pixels: the step that stands at the top of the window is the current one
+  const near = 24; // pixels; enlarged, the step at the top of the window stands up to twice as far down
   const tops = all.map((one) => one.getBoundingClientRect().top);
-  const found = direction > 0 ? tops.findIndex((top) => top > near + 8) : tops.findLastIndex((top) => top < near - 8);
+  const found = direction > 0 ? tops.findIndex((top) => top > 64) : tops.findLastIndex((top) => top < 0);
   const step = all[found];
   if (!step) return false;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
