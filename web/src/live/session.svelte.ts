@@ -8,6 +8,12 @@ import { goesOn } from "./words";
 
 const PAUSE = 450; // milliseconds between two words: time enough to see the newest row
 
+/** Is its last piece more than a blank or the end of a line? */
+function isSeen({ text, tokens }: LiveStepDocument): boolean {
+  const last = tokens.at(-1);
+  return last !== undefined && text.slice(last.start, last.stop).trim() !== "";
+}
+
 export class Session {
   document = $state.raw<LiveDocument | null>(null);
   attention = $state.raw<Attention | null>(null);
@@ -20,19 +26,19 @@ export class Session {
   private question = 0;
   private temperature = 0.8;
 
-  async read(text: string, temperature: number): Promise<void> {
+  async read(text: string, temperature: number, seed = anySeed()): Promise<void> {
     this.playing = false;
     this.temperature = temperature;
-    await this.ask(text);
+    await this.ask(text, seed);
     this.typed = text.length;
   }
 
-  private async ask(text: string): Promise<void> {
+  private async ask(text: string, seed: number): Promise<void> {
     const question = ++this.question;
     this.failure = null;
     this.busy = true;
     try {
-      const { document, attention } = await live.read(text, this.temperature, anySeed());
+      const { document, attention } = await live.read(text, this.temperature, seed);
       if (question !== this.question) return;
       this.document = document;
       this.attention = attention;
@@ -58,7 +64,7 @@ export class Session {
         const step = this.ahead ?? (await this.step());
         if (question !== this.question || step === null) return;
         this.ahead = null;
-        if (pieces.length > 0 && !goesOn(step, step.tokens.length - 1)) {
+        if (pieces.some(isSeen) && !goesOn(step, step.tokens.length - 1)) {
           this.ahead = step;
           break;
         }
@@ -107,7 +113,7 @@ export class Session {
       return await live.step(document.id);
     } catch (failure) {
       if (!(failure instanceof ServerError) || failure.status !== 404) throw failure;
-      await this.ask(document.text); // the server let go of it, or was started anew
+      await this.ask(document.text, anySeed()); // the server let go of it, or was started anew
       return null;
     }
   }
