@@ -34,6 +34,14 @@ GOLDEN = {
 COUNTS = {"never_stored": (1024, 33_554_432, 8192, 2_147_483_648), "heads_and_positions": (4096,)}
 
 
+# what a notebook leaves to a file beside it
+BESIDE = {
+    "self_attention": ("bigram",),
+    "heads_and_positions": ("red_ball", "order"),
+    "never_stored": ("blockwise",),
+}
+
+
 def golden(name: str, lang: str) -> list[str]:
     """What the page must hold, as its language writes it."""
     decimals = [text.replace(".", ",") if lang == "cs" else text for text in GOLDEN[name]]
@@ -44,6 +52,13 @@ def golden(name: str, lang: str) -> list[str]:
 def lesson(name: str) -> catalog.Lesson:
     """The lesson of that name."""
     return next(known for known in catalog.LESSONS if known.name == name)
+
+
+def source(name: str) -> str:
+    """The notebook and the files that only it uses."""
+    folder = lesson(name).folder
+    beside = [folder / f"{part}.py" for part in BESIDE.get(name, ())]
+    return "\n".join(path.read_text(encoding="utf-8") for path in (lesson(name).notebook, *beside))
 
 
 def notebook(name: str) -> ModuleType:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_blocks_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     # logits 1, 3 | 2, 5: m = 3, ℓ = e⁻² + 1, s = 10 e⁻² + 20;
     # then m = 5, the factor e⁻², ℓ = e⁻² · 1.135335 + e⁻³ + 1, s = e⁻² · 21.353353 + 30 e⁻³ + 40
     names = run("never_stored", "cs", monkeypatch)[1]
-    first, second = names["states"][1:]
+    first, second = (astuple(state) for state in names["states"][1:])
     assert first == pytest.approx((3, 0, 1.135335283, 21.353352832))
     assert second == pytest.approx((5, 0.135335283, 1.203437989, 44.383474105))
     assert names["whole"].out.item() == pytest.approx(second[3] / second[2], rel=1e-12)

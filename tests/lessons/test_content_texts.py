@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from content_pages import LANGUAGES, NAMES, lesson
+from content_pages import LANGUAGES, NAMES, lesson, source
 
 from pozor.lessons import prose
 
@@ -37,12 +37,12 @@ def test_no_number_is_typed(name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_section_is_used_and_every_one_used_is_there(name: str) -> None:
-    source = lesson(name).notebook.read_text(encoding="utf-8")
+    code = source(name)
     known = sections(name, "cs")
-    prefixes = tuple(re.findall(r'f"(\w+_)\{', source))
-    unused = [key for key in known if f'"{key}"' not in source and not key.startswith(prefixes)]
+    prefixes = tuple(re.findall(r'f"(\w+_)\{', code))
+    unused = [key for key in known if f'"{key}"' not in code and not key.startswith(prefixes)]
     assert not unused
-    for key in re.findall(r'lesson\.(?:text|word|markdown)\(\s*"(\w+)"', source):
+    for key in re.findall(r'(?:lesson|page)\.(?:text|word|markdown)\(\s*"(\w+)"', code):
         assert key in known
 
 

@@ -7,24 +7,20 @@ app = marimo.App(width="compact")
 
 @app.cell
 def _():
-    from collections import Counter
-    from pathlib import Path
-
     import marimo as mo
     import numpy as np
 
     import pozor
     from pozor.examples import PUB, floats
+    from pozor.lessons import order as ordered
     from pozor.lessons import page
-    from pozor.lessons.pictures import plots
     from pozor.lessons.pictures.beside import said
-    from pozor.lessons.pictures.clocks import clocks
     from pozor.lessons.pictures.lit import lit
     from pozor.lessons.pictures.table import table
-    from pozor.lessons.pictures.turned import turned
+    from pozor.lessons.red_ball import KNOWN, Story
 
     lesson = page.start(mo, "heads_and_positions")
-    return Counter, PUB, Path, clocks, floats, lesson, lit, mo, np, plots, pozor, said, table, turned
+    return KNOWN, PUB, Story, floats, lesson, lit, mo, np, ordered, pozor, said, table
 
 
 @app.cell
@@ -93,16 +89,13 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(Path, lesson, pozor):
-    recording = pozor.open(Path(pozor.__file__).parent / "data" / "red-ball.pozor")
-    story = recording.items[0].tokens
-    heads = recording.heads()
-    # heads worth seeing, (layer, head): each does what its name says on this text
-    KNOWN = {"pronouns": (13, 8), "repeated": (8, 1), "previous": (16, 0)}
+def _(KNOWN, Story, lesson):
+    read = Story(lesson)
+    recording, story = read.recording, read.pieces
     names = {
         lesson.word(f"head_{what}", layer=layer, head=head): what for what, (layer, head) in KNOWN.items()
     } | {lesson.word("head_other"): "other"}
-    return KNOWN, heads, names, recording, story
+    return names, read, recording, story
 
 
 @app.cell
@@ -186,63 +179,18 @@ def _(lesson, lit, mo, percent, said, seen, sentence, sentence_map, story):
 
 
 @app.cell
-def _(Counter, KNOWN, chosen, heads, lesson, mo, np, percent, place, recording, seen, story, table):
-    def _mean(place, what):
-        """What a query of that head gives on average to the key "first", "own" or "previous"."""
-        line = heads[(heads["layer"] == place[0]) & (heads["head"] == place[1])][0]
-        return percent(line[what])
-
-    def _looked_at(map_, query):
-        """How much each word gets, those that occur several times added up."""
-        sums = Counter()
-        for key, share in enumerate(map_.row(query)):
-            sums[story[key].strip()] += share
-        return sums
-
-    def _named(piece):
-        return piece if piece.isalpha() else f"„{piece}“" if lesson.lang == "cs" else f"“{piece}”"
-
-    _pronouns = [i for i, piece in enumerate(story) if piece.strip() in ("he", "her", "it", "It", "she")]
+def _(chosen, lesson, mo, place, read, table):
     if chosen.value == "pronouns":
-        _rows = [
-            [
-                story[i].strip(),
-                str(i),
-                "; ".join(
-                    f"{_named(word)} {percent(share)}" for word, share in _looked_at(seen, i).most_common(2)
-                ),
-            ]
-            for i in _pronouns
-        ]
         _heads = [lesson.word(key) for key in ("pronoun_head", "row_head", "looks_head")]
-        _unsure = _looked_at(seen, next(i for i in _pronouns if story[i].strip() == "It"))
-        _reading = [
-            lesson.text("real_pronouns"),
-            mo.Html(table(_heads, _rows, caption=lesson.word("caption_pronouns"), numeric=3)),
-            lesson.text(
-                "pronoun_note",
-                dog=percent(_unsure["dog"]),
-                ball=percent(_unsure["ball"]),
-                first=_mean(place, "first"),
-            ),
-        ]
+        _table = table(_heads, read.pronouns(place), caption=lesson.word("caption_pronouns"), numeric=3)
+        _note = lesson.text("pronoun_note", **read.unsure(place))
+        _reading = [lesson.text("real_pronouns"), mo.Html(_table), _note]
     elif chosen.value == "repeated":
-        _row = max(i for i, piece in enumerate(story) if piece.strip() == "ball")
-        _target = int(np.argmax(seen.row(_row)))
-        _reading = [
-            lesson.text(
-                "real_repeated",
-                word=story[_row].strip(),
-                row=_row,
-                target=story[_target].strip(),
-                place=_target,
-                share=percent(seen.row(_row)[_target]),
-            )
-        ]
+        _reading = [lesson.text("real_repeated", **read.repeated(place))]
     elif chosen.value == "previous":
-        _reading = [lesson.text("real_previous", share=_mean(place, "previous"))]
+        _reading = [lesson.text("real_previous", share=read.mean(place, "previous"))]
     else:
-        _means = {what: _mean(place, what) for what in ("first", "own", "previous")}
+        _means = {what: read.mean(place, what) for what in ("first", "own", "previous")}
         _reading = [lesson.text("real_other", layer=place[0], head=place[1], **_means)]
     mo.vstack(_reading)
     return
@@ -271,45 +219,25 @@ def _(mo, order, shuffle):
 
 
 @app.cell
-def _(drank, k, lesson, mo, np, order, percent, positions, pozor, q, said, shuffle, table, words):
-    def _weights(new_order):
-        """The map of the words in that order."""
-        asked, offered = q[new_order], k[new_order]
-        if positions.value == "positions_sinusoidal":
-            place = pozor.sinusoidal(len(words), q.shape[1])
-            asked, offered = asked + place, offered + place
-        elif positions.value == "positions_rotary":
-            asked, offered = (pozor.rope(rows, layout="pairs", base=100.0) for rows in (asked, offered))
-        map_ = pozor.AttentionMap(asked, offered)
-        return np.array([map_.row(i) for i in range(len(words))])
-
-    _written = np.arange(len(words))
-    _orders = {
-        "order_written": _written,
-        "order_reversed": _written[::-1],
-        "order_shuffled": np.random.default_rng(shuffle.value).permutation(len(words)),
-    }
-    _new = _orders[order.value]
-    _before, _after = _weights(_written), _weights(_new)
-    # the weights of the new order, with rows and columns put back where the words stood
+def _(drank, k, lesson, mo, np, order, ordered, percent, positions, q, said, shuffle, table, words):
+    _new = ordered.shuffled(len(words), order.value, shuffle.value)
+    _before = ordered.weights(q, k, np.arange(len(words)), positions.value)
+    _after = ordered.weights(q, k, _new, positions.value)
+    # rows and columns put back where the words stood
     _back = np.argsort(_new)
-    _same_words = _after[np.ix_(_back, _back)]
-    _change = np.abs(_same_words - _before).max()
-    _rows = [[word, percent(a), percent(b)] for word, a, b in zip(words, _before[drank], _same_words[drank])]
+    _same = _after[np.ix_(_back, _back)]
+    _rows = [[word, percent(a), percent(b)] for word, a, b in zip(words, _before[drank], _same[drank])]
     _heads = [lesson.word(key) for key in ("word", "before_head", "after_head")]
-    _kind = "none" if positions.value == "positions_none" else "positions"
+    if order.value == "order_written":
+        _reading = lesson.text("order_reading_same")
+    else:
+        _kind = "none" if positions.value == "positions_none" else "positions"
+        _reading = lesson.text(f"order_reading_{_kind}", change=percent(np.abs(_same - _before).max()))
     mo.vstack(
         [
             lesson.heatmap(_after, [words[i] for i in _new], selected_row=int(_back[drank])),
             mo.Html(table(_heads, _rows, caption=lesson.word("caption_order", word=words[drank]))),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "order_reading_same" if order.value == "order_written" else f"order_reading_{_kind}",
-                        **({} if order.value == "order_written" else {"change": percent(_change)}),
-                    )
-                )
-            ),
+            mo.Html(said(_reading)),
         ]
     )
     return
@@ -328,50 +256,19 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(lesson, mo, np, pozor):
-    HANDS, BASE = 4, 10_000.0
-    # angles are read off their sines and cosines: how far each hand turns from one word to the next
-    steps = [
-        np.arctan2(*pozor.sinusoidal(2, 2 * HANDS, base=BASE)[1, 2 * i : 2 * i + 2]) for i in range(HANDS)
-    ]
+def _(lesson, mo, np, ordered):
+    _fast, _next, *_ = ordered.clock_steps()
+    _intro = lesson.text("sinusoidal", fast=lesson.number(np.degrees(_fast), 1), slower=round(_fast / _next))
     position = mo.ui.slider(0, 200, value=3, show_value=True, label=lesson.word("label_position"))
-    mo.vstack(
-        [
-            lesson.text(
-                "sinusoidal", fast=lesson.number(np.degrees(steps[0]), 1), slower=round(steps[0] / steps[1])
-            ),
-            position,
-        ]
-    )
-    return BASE, HANDS, position
+    mo.vstack([_intro, position])
+    return (position,)
 
 
 @app.cell
-def _(BASE, HANDS, clocks, lesson, mo, np, position, pozor, said):
-    _row = pozor.sinusoidal(1, 2 * HANDS, offset=position.value, base=BASE)[0]
-    _angles = [np.arctan2(_row[2 * hand], _row[2 * hand + 1]) % (2 * np.pi) for hand in range(HANDS)]
-    _written = [f"{lesson.number(np.degrees(angle), 1)}°" for angle in _angles]
-    mo.vstack(
-        [
-            mo.Html(
-                clocks(
-                    _angles,
-                    _written,
-                    lesson.word("picture_clocks", position=position.value, angles="; ".join(_written)),
-                )
-            ),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "sinusoidal_reading",
-                        position=position.value,
-                        row=lesson.numbers(_row),
-                        one=np.cos(0.0),
-                    )
-                )
-            ),
-        ]
-    )
+def _(lesson, mo, np, ordered, position, said):
+    _picture, _row = ordered.clock(lesson, position.value)
+    _fields = {"position": position.value, "row": lesson.numbers(_row), "one": np.cos(0.0)}
+    mo.vstack([mo.Html(_picture), mo.Html(said(lesson.text("sinusoidal_reading", **_fields)))])
     return
 
 
@@ -389,38 +286,9 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(lesson, mo, np, plots, pozor, said, start):
-    WIDE, FAR = 64, 60
-    _table = pozor.sinusoidal(FAR + 1, WIDE, offset=start.value)
-    _products = _table @ _table[0]
-    _from_zero = pozor.sinusoidal(FAR + 1, WIDE)
-    _difference = np.abs(_products - _from_zero @ _from_zero[0]).max()
-    _plane = plots.Plane((0, FAR), (0, float(_products[0])), height=200)
-    _plane.axes(
-        [(n, lesson.number(n)) for n in range(0, FAR + 1, 10)],
-        [(n, lesson.number(n)) for n in range(0, WIDE // 2 + 1, 8)],
-        lesson.word("axis_distance"),
-    )
-    _plane.line(*enumerate(_products.tolist()))
-    _numbers = {
-        name: lesson.number(_products[i], 2) for name, i in (("first", 0), ("second", 1), ("last", -1))
-    }
-    mo.vstack(
-        [
-            mo.Html(_plane.picture(lesson.word("picture_curve", **_numbers))),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "distance_reading",
-                        start=start.value,
-                        width=WIDE,
-                        same=lesson.number(_products[0], 2),
-                        difference=lesson.number(_difference),
-                    )
-                )
-            ),
-        ]
-    )
+def _(lesson, mo, ordered, said, start):
+    _picture, _fields = ordered.distances(lesson, start.value)
+    mo.vstack([mo.Html(_picture), mo.Html(said(lesson.text("distance_reading", **_fields)))])
     return
 
 
@@ -434,57 +302,11 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(key_at, lesson, mo, np, pozor, query_at, said, shift, turned):
-    ANGLE = 0.25  # radians per word, of the one pair
-    ASKS, OFFERS = np.array([[2.0, 0.5]]), np.array([[1.5, 1.0]])
-
-    def _at(pair, position):
-        return pozor.rope(pair, layout="pairs", offset=position, frequencies=[ANGLE])[0]
-
-    def _angle(pair):
-        return lesson.number(np.degrees(np.arctan2(pair[1], pair[0])), 0 + 1)
-
-    _query, _key = _at(ASKS, query_at.value), _at(OFFERS, key_at.value)
-    _later = _at(ASKS, query_at.value + shift.value), _at(OFFERS, key_at.value + shift.value)
-    mo.vstack(
-        [
-            mo.Html(
-                turned(
-                    tuple(_query),
-                    tuple(_key),
-                    tuple(_later[0]),
-                    tuple(_later[1]),
-                    (lesson.word("arrow_query"), lesson.word("arrow_key")),
-                    lesson.word(
-                        "picture_arrows",
-                        at_query=_angle(_query),
-                        at_key=_angle(_key),
-                        query_shifted=_angle(_later[0]),
-                        key_shifted=_angle(_later[1]),
-                    ),
-                )
-            ),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "rotary_reading",
-                        at_query=query_at.value,
-                        query_angle=lesson.number(np.degrees(ANGLE * query_at.value), 1),
-                        at_key=key_at.value,
-                        key_angle=lesson.number(np.degrees(ANGLE * key_at.value), 1),
-                        product=_query @ _key,
-                        shift=shift.value,
-                        shifted=_later[0] @ _later[1],
-                        gap=query_at.value - key_at.value,
-                        length=np.linalg.norm(_query),
-                        length_key=np.linalg.norm(_key),
-                    )
-                )
-            ),
-            lesson.text("rotary_note"),
-        ]
-    )
-    return ANGLE, ASKS, OFFERS
+def _(key_at, lesson, mo, ordered, query_at, said, shift):
+    _picture, _fields = ordered.turns(lesson, query_at.value, key_at.value, shift.value)
+    _reading = mo.Html(said(lesson.text("rotary_reading", **_fields)))
+    mo.vstack([mo.Html(_picture), _reading, lesson.text("rotary_note")])
+    return
 
 
 @app.cell
@@ -494,25 +316,8 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(ANGLE, ASKS, OFFERS, lesson):
-    PROGRAM = f"""
-import numpy as np
-
-q = np.array({ASKS[0].tolist()})
-k = np.array({OFFERS[0].tolist()})
-angle = {ANGLE}  # {lesson.word("comment_angle")}
-
-
-def turn(pair, position):
-    a, b = pair
-    phi = angle * position
-    return np.array([a * np.cos(phi) - b * np.sin(phi), a * np.sin(phi) + b * np.cos(phi)])
-
-
-# {lesson.word("comment_pairs")}
-for m, n in [(4, 1), (7, 4), (104, 101), (4, 4), (1, 4)]:
-    print(f"{{m:4}} {{n:4}} {{turn(q, m) @ turn(k, n):8.4f}}")
-"""
+def _(lesson, ordered):
+    PROGRAM = ordered.program(lesson)
     return (PROGRAM,)
 
 

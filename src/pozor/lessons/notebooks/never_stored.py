@@ -13,13 +13,16 @@ def _():
     import pozor
     from pozor.costs import DTYPES, binary, gb, gib, giga
     from pozor.examples import PAPER, PUB, floats
-    from pozor.lessons import page
+    from pozor.lessons import blockwise, page
     from pozor.lessons.pictures.beside import said
     from pozor.lessons.pictures.blocks import blocks
     from pozor.lessons.pictures.table import table
 
     lesson = page.start(mo, "never_stored")
-    return DTYPES, PAPER, PUB, binary, blocks, floats, gb, gib, giga, lesson, mo, np, pozor, said, table
+    return (
+        DTYPES, PAPER, PUB, binary, blocks, blockwise, floats, gb, gib, giga, lesson, mo, np, pozor, said,
+        table,
+    )  # fmt: skip
 
 
 @app.cell
@@ -38,12 +41,6 @@ def _(DTYPES, binary, lesson):
 
 
 @app.cell
-def _(lesson):
-    lesson.top()
-    return
-
-
-@app.cell
 def _(POWERS, PUB, dtypes, lesson, mo):
     tokens = mo.ui.slider(steps=POWERS, value=8192, show_value=True, label=lesson.word("label_tokens"))
     heads = mo.ui.slider(
@@ -52,6 +49,7 @@ def _(POWERS, PUB, dtypes, lesson, mo):
     dtype = mo.ui.dropdown(dtypes, value=next(iter(dtypes)), label=lesson.word("label_dtype"))
     mo.vstack(
         [
+            lesson.top(),
             lesson.text("question", pub_cells=len(PUB.words) ** 2),
             mo.hstack([tokens, heads, dtype], wrap=True, justify="start", gap=2),
         ]
@@ -115,9 +113,8 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(lesson, mo):
-    BLOCK = 2  # keys a block
-    VALUES = (10.0, 20.0, 30.0, 40.0)
+def _(blockwise, lesson, mo):
+    VALUES, BLOCK = blockwise.VALUES, blockwise.BLOCK
     logits = mo.ui.array(
         [
             mo.ui.slider(
@@ -132,79 +129,42 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(BLOCK, VALUES, logits, np):
-    def blockwise(row, values):
-        """(m, factor, ℓ, s) before the first block and after each."""
-        row_max, row_sum, summed = -np.inf, 0.0, 0.0
-        states = [(row_max, None, row_sum, summed)]
-        for first in range(0, len(row), BLOCK):
-            part, what = row[first : first + BLOCK], values[first : first + BLOCK]
-            largest = max(row_max, part.max())
-            factor = np.exp(row_max - largest)
-            exps = np.exp(part - largest)
-            row_max, row_sum, summed = largest, factor * row_sum + exps.sum(), factor * summed + exps @ what
-            states.append((row_max, factor, row_sum, summed))
-        return states
-
+def _(VALUES, blockwise, logits, np):
     row, values = np.array(logits.value, float), np.array(VALUES)
-    states = blockwise(row, values)
+    states = blockwise.states(row, values)
     return row, states, values
 
 
 @app.cell
-def _(BLOCK, blocks, lesson, mo, np, row, said, states, step, table, values):
-    _n = lesson.number
-    _m, _factor, _l, _s = states[step.value]
-    _read = step.value * BLOCK
-    _relative = np.exp(row - (_m if np.isfinite(_m) else row.max()))
-    _said = [
-        _n(height) if key < _read else lesson.word("picture_not_read") for key, height in enumerate(_relative)
-    ]
+def _(BLOCK, blocks, blockwise, lesson, mo, np, row, said, states, step, table, values):
+    _n, _now, _read = lesson.number, states[step.value], step.value * BLOCK
+    _relative = np.exp(row - (_now.row_max if step.value else row.max()))
+    _unread = lesson.word("picture_not_read")
+    _told = [_n(height) if key < _read else _unread for key, height in enumerate(_relative)]
+    _picture = blocks(
+        _relative.tolist(),
+        _told,
+        [f"a = {_n(logit)}" for logit in row],
+        _read,
+        BLOCK,
+        lesson.word("picture_step", heights="; ".join(_told)),
+    )
     _rows = [
         [
-            lesson.word("nothing_read") if place == 0 else lesson.word("block_read", block=place),
-            _n(row_max),
-            "" if factor is None else _n(factor),
-            _n(row_sum),
-            _n(summed),
+            lesson.word("block_read", block=place) if place else lesson.word("nothing_read"),
+            _n(state.row_max),
+            "" if state.factor is None else _n(state.factor),
+            _n(state.row_sum),
+            _n(state.summed),
         ]
-        for place, (row_max, factor, row_sum, summed) in enumerate(states[: step.value + 1])
+        for place, state in enumerate(states[: step.value + 1])
     ]
     _heads = [lesson.word(key) for key in ("read_head", "m_head", "factor_head", "l_head", "s_head")]
     if step.value == 0:
-        _told = lesson.text("step_first")
+        _reading = lesson.text("step_first")
     else:
-        _before, _keys = states[step.value - 1], slice(_read - BLOCK, _read)
-        _exps = [_n(number) for number in _relative[_keys]]
-        _terms = [f"{number}·{_n(value)}" for number, value in zip(_exps, values[_keys])]
-        _told = lesson.text(
-            "step_block",
-            block=step.value,
-            logits=lesson.numbers(row[_keys]),
-            values=lesson.numbers(values[_keys]),
-            m=_n(_m),
-            factor=_n(_factor),
-            l_working=" + ".join([f"{_n(_factor)}·{_n(_before[2])}", *_exps]),
-            l=_n(_l),
-            s_working=" + ".join([f"{_n(_factor)}·{_n(_before[3])}", *_terms]),
-            s=_n(_s),
-        )
-    mo.vstack(
-        [
-            mo.Html(
-                blocks(
-                    _relative.tolist(),
-                    _said,
-                    [f"a = {_n(logit)}" for logit in row],
-                    _read,
-                    BLOCK,
-                    lesson.word("picture_step", heights="; ".join(_said)),
-                )
-            ),
-            mo.Html(table(_heads, _rows)),
-            mo.Html(said(_told)),
-        ]
-    )
+        _reading = lesson.text("step_block", **blockwise.step_fields(lesson, row, values, step.value))
+    mo.vstack([mo.Html(_picture), mo.Html(table(_heads, _rows)), mo.Html(said(_reading))])
     return
 
 
@@ -218,7 +178,7 @@ def _(np, pozor, row, values):
 
 @app.cell
 def _(lesson, mo, np, row, states, step, whole):
-    _m, _, _l, _s = states[-1]
+    _m, _l, _s = states[-1].row_max, states[-1].row_sum, states[-1].summed
     _out, _lse = _s / _l, _m + np.log(_l)
     _formula = whole.out.item()
     _done = lesson.text(
@@ -361,33 +321,23 @@ def _(PAPER, lesson, mo, words):
 @app.cell
 def _(layer, lesson, mo, np, pozor, said, table, words, written, x):
     _cache = pozor.KVCache()
-    _whole = layer(x)
-    _rows = []
-    for _place in range(written.value):
-        _steps = layer.steps(x[_place : _place + 1], cache=_cache)
-        _kept = _cache.length
-        _again = _kept * (_kept + 1) // 2
-        _rows.append([words[_place], lesson.number(_kept), lesson.number(_kept), lesson.number(_again)])
-    _output = _steps.y[0]
+    _steps = [layer.steps(x[i : i + 1], cache=_cache) for i in range(written.value)]
+    _last, _output = written.value - 1, _steps[-1].y[0]
+    _again = [kept * (kept + 1) // 2 for kept in range(1, written.value + 1)]  # under the mask
+    _rows = [
+        [words[i], *(lesson.number(count) for count in (i + 1, i + 1, _again[i]))]
+        for i in range(written.value)
+    ]
     _heads = [lesson.word(key) for key in ("word_head", "kept_head", "new_head", "again_head")]
-    mo.vstack(
-        [
-            mo.Html(table(_heads, _rows)),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "cache_reading",
-                        word=words[_place],
-                        kept=_kept,
-                        new_scores=_kept,
-                        all_scores=_again,
-                        output=lesson.numbers(_output),
-                        difference=lesson.number(np.abs(_output - _whole[_place]).max()),
-                    )
-                )
-            ),
-        ]
+    _reading = lesson.text(
+        "cache_reading",
+        word=words[_last],
+        kept=_cache.length,
+        all_scores=_again[-1],
+        output=lesson.numbers(_output),
+        difference=lesson.number(np.abs(_output - layer(x)[_last]).max()),
     )
+    mo.vstack([mo.Html(table(_heads, _rows)), mo.Html(said(_reading))])
     return
 
 
@@ -417,41 +367,10 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(BLOCK, lesson, row, values):
-    _blocks = [row[first : first + BLOCK].tolist() for first in range(0, len(row), BLOCK)]
-
-    PROGRAM = f"""
-import numpy as np
-
-# {lesson.word("comment_blocks")}
-blocks = {_blocks}
-values = {values.tolist()}
-
-m, l, s = -np.inf, 0.0, 0.0
-read = 0
-for block in blocks:
-    a, v = np.array(block), np.array(values[read : read + len(block)])
-    read += len(block)
-    new = max(m, a.max())
-    # {lesson.word("comment_rescale")}
-    factor = np.exp(m - new)
-    p = np.exp(a - new)
-    m, l, s = new, factor * l + p.sum(), factor * s + p @ v
-    print(f"m = {{m:g}}   l = {{l:.6f}}   s = {{s:.6f}}")
-print("out =", s / l, "  lse =", m + np.log(l))
-
-# {lesson.word("comment_check")}
-a = np.concatenate(blocks)
-p = np.exp(a - a.max())
-print("out =", p @ values / p.sum())
-"""
-    return (PROGRAM,)
-
-
-@app.cell
-def _(PROGRAM, lesson, mo):
+def _(blockwise, lesson, mo, row):
+    PROGRAM = blockwise.program(lesson, row)
     mo.vstack([lesson.text("code"), lesson.code("blocks", PROGRAM)])
-    return
+    return (PROGRAM,)
 
 
 @app.cell
@@ -461,14 +380,8 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(lesson):
-    lesson.text("summary")
-    return
-
-
-@app.cell
-def _(lesson):
-    lesson.next()
+def _(lesson, mo):
+    mo.vstack([lesson.text("summary"), lesson.next()])
     return
 
 

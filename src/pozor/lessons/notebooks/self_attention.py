@@ -7,21 +7,19 @@ app = marimo.App(width="compact")
 
 @app.cell
 def _():
-    from collections import Counter
-    from itertools import pairwise
-
     import marimo as mo
     import numpy as np
 
     import pozor
     from pozor.examples import PUB, floats
     from pozor.lessons import page
+    from pozor.lessons.bigram import Apart, row_in_words
     from pozor.lessons.pictures.beside import said
     from pozor.lessons.pictures.pub import pub
     from pozor.lessons.pictures.table import table
 
     lesson = page.start(mo, "self_attention")
-    return Counter, PUB, floats, lesson, mo, np, pairwise, pozor, pub, said, table
+    return Apart, PUB, floats, lesson, mo, np, pozor, pub, row_in_words, said, table
 
 
 @app.cell
@@ -81,83 +79,37 @@ def _(TABLES, TOPICS, interest, lesson, mo, np, percent, pozor, pub, said, topic
 
 
 @app.cell
-def _(Counter, choices, lesson, pairwise):
-    subjects, inners = (
-        [item.rsplit(" ", 1) for item in choices(key)] for key in ("bigram_subjects", "bigram_inner")
-    )
-    clauses, verbs = (
-        dict(item.split(" ", 1) for item in choices(key)) for key in ("bigram_clause", "bigram_verb")
-    )
-
-    def sentence(subject, inner, verb):
-        """The words of one sentence; of subject and inner noun: the noun, and its gender or number."""
-        return lesson.word(
-            "bigram_sentence", subject=subject[0], inner=inner[0], clause=clauses[inner[1]], verb=verb
-        ).split()
-
-    corpus = [sentence(subject, inner, verbs[subject[1]]) for subject in subjects for inner in inners]
-    followers = Counter((before, after) for words in corpus for before, after in pairwise(words))
-    # the sentence of the page: the inner noun is of the other kind than the subject
-    subject = subjects[0]
-    inner = next(noun for noun in inners if noun[1] != subject[1])
-    shown = sentence(subject, inner, "?")
-    previous = shown[-2]
-    return corpus, followers, inner, previous, shown, subject, verbs
+def _(Apart, lesson):
+    apart = Apart(lesson)
+    return (apart,)
 
 
 @app.cell
-def _(lesson, mo, shown):
-    back = mo.ui.slider(0, len(shown) - 1, value=1, show_value=True, label=lesson.word("label_back"))
+def _(apart, lesson, mo):
+    back = mo.ui.slider(0, len(apart.shown) - 1, value=1, show_value=True, label=lesson.word("label_back"))
     mo.vstack([lesson.text("bigram"), lesson.text("bigram_try"), back])
     return (back,)
 
 
 @app.cell
-def _(back, corpus, followers, inner, lesson, mo, percent, previous, said, shown, subject, verbs):
-    _first = len(shown) - 1 - back.value
-    _visible = [word.strip(",").lower() for word in shown[_first:-1]]
-
-    def _place(noun):
-        """How many words back its noun stands."""
-        bare = [word.strip(",").lower() for word in shown]
-        return len(shown) - 1 - bare.index(noun[0].split()[-1].lower())
-
-    _endings = {"noun": subject[0], "ending": verbs[subject[1]]}
-    if _place(subject) <= back.value:
-        _seen = lesson.word("seen_subject", back=_place(subject), **_endings)
-    elif _place(inner) <= back.value:
-        _seen = lesson.word("seen_inner", noun=inner[0], ending=verbs[inner[1]])
-    else:
-        _seen = lesson.word("seen_nothing")
+def _(apart, back, lesson, mo, said):
+    _first = len(apart.shown) - 1 - back.value
     _covered = '<span style="border-bottom:2px dotted currentColor;opacity:0.5">&nbsp;…&nbsp;</span>'
-    _parts = [
-        f"<span>{word}</span>" if place >= _first else _covered for place, word in enumerate(shown[:-1])
-    ]
-    _question = " / ".join(verbs.values())
-    _total = sum(followers[previous, verb] for verb in verbs.values())
-    _one, _other = verbs.values()
+    _words = [word if place >= _first else _covered for place, word in enumerate(apart.shown[:-1])]
+    _one, _other = apart.verbs.values()
+    _sentence = f"{' '.join(_words)} <strong>{_one} / {_other}?</strong>"
+    _reading = lesson.text(
+        "bigram_reading",
+        seen=apart.seen(back.value),
+        previous=apart.previous,
+        sentences=len(apart.corpus),
+        first=_one,
+        first_share=lesson.percent(apart.share(_one)),
+        second=_other,
+        second_share=lesson.percent(apart.share(_other)),
+    )
     mo.vstack(
-        [
-            mo.Html(
-                '<p class="pozor-sentence" style="font-size:1.2em;line-height:1.9">'
-                + " ".join(_parts)
-                + f" <strong>{_question}?</strong></p>"
-            ),
-            mo.Html(
-                said(
-                    lesson.text(
-                        "bigram_reading",
-                        seen=_seen,
-                        previous=previous,
-                        sentences=len(corpus),
-                        first=_one,
-                        first_share=lesson.percent(followers[previous, _one] / _total),
-                        second=_other,
-                        second_share=lesson.percent(followers[previous, _other] / _total),
-                    )
-                )
-            ),
-        ]
+        [mo.Html(f'<p style="font-size:1.2em;line-height:1.9">{_sentence}</p>'), mo.Html(said(_reading))]
     )
     return
 
@@ -317,21 +269,14 @@ def _(lesson, mo):
 
 
 @app.cell
-def _(hidden, lesson, masked_rows, mo, named, np, open_rows, percent, table, words):
-    def _told(query, row, seen):
-        """One row in words: equal weights together, the largest first, the smallest as the others."""
-        groups = {}
-        for key in sorted(np.flatnonzero(seen), key=lambda key: -row[key]):
-            name = lesson.word("itself") if key == query else words[key]
-            groups.setdefault(percent(row[key], 4), []).append(name)
-        *more, (least, others) = groups.items()
-        if not more:
-            return lesson.word("only_itself" if len(others) == 1 else "all_equally", share=least)
-        last = f"{others[0]} {least}" if len(others) == 1 else lesson.word("others_each", share=least)
-        return "; ".join([*(f"{', '.join(names)} {share}" for share, names in more), last])
-
+def _(hidden, lesson, masked_rows, mo, named, np, open_rows, row_in_words, table, words):
+    _all = np.ones(len(words), bool)
     _rows = [
-        [name, _told(i, open_rows[i], np.ones(len(words), bool)), _told(i, masked_rows[i], ~hidden[i])]
+        [
+            name,
+            row_in_words(lesson, words, i, open_rows[i], _all),
+            row_in_words(lesson, words, i, masked_rows[i], ~hidden[i]),
+        ]
         for i, name in enumerate(named)
     ]
     _heads = [lesson.word(key) for key in ("word", "open_head", "masked_head")]
