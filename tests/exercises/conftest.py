@@ -41,6 +41,9 @@ def of_form(form: Form) -> list[str]:
     if form.units == ("%",) or (form.lead == "to" and "%" in form.units):
         value = decimals(100 * Fraction(form.value), 1)
         return [f"{lead}{value} %", f"{value.replace('.', ',')}%", f"{lead}{value} procent"]
+    if form.led:
+        value = decimals(form.value, 3)
+        return [f"na {value}", f"klesne na {value.replace('.', ',')}", f"to {value}"]
     digits = 9 if form.digits is None else form.digits
     value = shortest(form.value) if form.digits is None else decimals(form.value, digits)
     longer = (

@@ -14,7 +14,7 @@ STAND_IN = "\ue000"  # for an unbreakable space, while rich breaks lines
 WIDEST = 100  # longer lines are hard to read
 WORDS = {
     "cs": {
-        "id": "cvičení",
+        "id": "úloha",
         "lesson": "lekce",
         "kind": "odpověď",
         "title": "o čem je",

@@ -27,6 +27,7 @@ class Form:
         units: Units it may be written in; "" is none.
         lead: "by" or "to", where the other word would make it something else.
         relative: Rounding is judged by the size of the number: for sizes in bytes and for ratios.
+        led: It counts only with its `lead` written.
     """
 
     value: Value
@@ -34,10 +35,13 @@ class Form:
     units: tuple[str, ...] = ("",)
     lead: str = ""
     relative: bool = False
+    led: bool = False
 
     def judge(self, got: Quantity) -> str:
         """How a number as written compares: right, close, rough (rounded too far) or other."""
         if got.unit not in self.units or (got.lead and self.lead and got.lead != self.lead):
+            return OTHER
+        if self.led and got.lead != self.lead:
             return OTHER
         if endless(self.value) or endless(got.value):
             return RIGHT if self.value == got.value else OTHER
@@ -70,6 +74,8 @@ class Form:
         """No writing of one could be taken for the other."""
         if not set(self.units) & set(other.units):
             return True
+        if self.led != other.led and "" in (self.lead, other.lead):
+            return True
         if endless(self.value) or endless(other.value):
             return self.value != other.value
         off = abs(exact(self.value) - exact(other.value))
@@ -80,7 +86,9 @@ class Form:
             return off > 0 if self.digits == other.digits else off > Fraction(1, 100)
         percent = "%" in self.units and "%" in other.units
         return off > (
-            Fraction(1, 80) if percent else 4 * SLACK * Fraction(1, 10 ** min(self.digits, other.digits))
+            Fraction(1, 80)
+            if percent
+            else (2 * SLACK + 1) * Fraction(1, 10 ** min(self.digits, other.digits))
         )
 
 
@@ -259,5 +267,6 @@ def fall(before: float, after: float) -> Number:
             Form(before / after, 1, ("", "times"), relative=True),
             Form(after / before, 2, ("", "%"), "to"),
             Form(1 - after / before, 2, ("%",), "by"),
+            Form(after, 3, lead="to", led=True),
         )
     )

@@ -18,6 +18,7 @@ class Lock:
 
     Args:
         code: What opens it; None: it is open.
+        clock: Gives seconds that only grow; of the pause after a code that does not fit.
 
     Raises:
         DtypeError: code is no str.   OptionError: It is empty.

@@ -28,8 +28,16 @@ def catalog() -> list[Exercise]:
 def get(id: str) -> Exercise:
     """The exercise of that id.
 
+    Args:
+        id: Its name, such as "first-token-out"; the same in both languages.
+
     Raises:
         OptionError: There is none.
+
+    Example:
+        >>> drawn = get("dot-product").draw()                     # by hand: [1, 0, 1] · [1, 1, 1]
+        >>> drawn.check("2,0", "cs").right, drawn.check("5", "en").diagnosis
+        (True, 'added_all')
     """
     if not isinstance(id, str) or id not in _all():
         shown = repr(id) if len(repr(id)) <= 60 else repr(id)[:59] + "…"

@@ -8,7 +8,7 @@ import numpy as np
 
 from pozor import MultiHeadAttention
 from pozor.examples import PAPER
-from pozor.exercises.answers import Answer, Value, fall, whole
+from pozor.exercises.answers import Answer, Value, fall, rounded, whole
 from pozor.exercises.bank.common import TENTHS, Dice, dot, exact, faulty, grid, neat, paper, single, vector
 from pozor.exercises.drawing import Built, Reject
 from pozor.exercises.faults import floats, rightly
@@ -244,8 +244,8 @@ def times_ten_fall(dice: Dice) -> Built:
         ),
         {
             "twice_for_ten": fall(before[weakest], wrong["twice_for_ten"][weakest]),
+            "new_weight": rounded(after[weakest]),
             "strongest": fall(before[strongest], after[strongest]),
-            "ten_and_no_sqrt": fall(before[weakest], wrong["ten_and_no_sqrt"][weakest]),
         },
     )
 

@@ -200,11 +200,11 @@ def asks_in_vain(dice: Dice) -> Built:
 
 def bigram_why(dice: Dice) -> Built:
     """What a model loses that sees one word back."""
-    subject, inner, masculine = Text("učitelka", "teacher (she)"), Text("bratr", "brother"), False
+    subject, inner, masculine = Text("učitelka", "teacher"), Text("bratr", "brother"), False
     if dice:
         subject, inner, masculine = dice.choice(
             (
-                (Text("soused", "neighbour (he)"), Text("sestra", "sister"), True),
+                (Text("soused", "neighbour"), Text("sestra", "sister"), True),
                 (Text("babička", "grandmother"), Text("kocour", "tomcat"), False),
                 (Text("hostinský", "innkeeper"), Text("hudba", "music"), True),
             )
