@@ -115,9 +115,9 @@ def test_the_saturated_row_is_9995():
 
 def test_a_single_visible_key_weighs_1_whatever_its_logit():
     text = flat(by_hand("paper", query=0, lang="en"))
-    assert "Its probability is 1 whatever the logit is: here 0.55" in text
+    assert "Its weight is 1 whatever the logit is: here 0.55" in text
     text = flat(by_hand("paper", query=0, lang="cs"))
-    assert "Jeho pravděpodobnost je 1, ať je logit jakýkoli: zde 0,55" in text
+    assert "Jeho váha je 1, ať je logit jakýkoli: zde 0,55" in text
 
 
 @pytest.mark.parametrize("lang", ["cs", "en"])
@@ -203,6 +203,7 @@ def test_small_numbers_of_a_model_keep_three_figures():
     assert Numbers(3, "cs", measured=True).write(-0.0005946).text == "−5,95·10⁻⁴"
     assert Numbers(3, "en").write(0.05946).text == "0.059"  # of a lesson: the decimals that were asked for
     assert Numbers(1, "en", measured=True).write(0.35).text == "0.4"
+    assert Numbers(3, "en", measured=True).write(0.00975).text == "9.75·10⁻³"  # not 0.0098, of two figures
 
 
 @settings(max_examples=60, deadline=None)

@@ -75,7 +75,11 @@ class Numbers:
             return 0
         if rounded == 0:
             return self._figures + 1
-        return max(0, self._figures - self.digits - 1 - rounded.adjusted()) if self.measured else 0
+        if not self.measured:
+            return 0
+        # of the number itself: 0.00975 has three figures to keep, although its three decimals say 0.010
+        order = Decimal(f"{whole:.{self._figures - 1}e}").adjusted()
+        return max(0, self._figures - self.digits - 1 - order)
 
     def shown(self, value: Number) -> Decimal:
         """The number that a reader sees where `value` is written with `digits`."""
