@@ -51,7 +51,7 @@ def test_without_a_terminal_the_exercises_are_listed(capsys) -> None:
 
 def test_one_lesson_in_czech(capsys) -> None:
     out = run(capsys, "--list", "--lesson", 5, "--lang", "cs")[1]
-    assert "KV cache" in out
+    assert "paměť klíčů a hodnot" in out
     assert "Skalární součin" not in out
     assert "pozor exercise scores-count --lang cs" in out
 

@@ -50,7 +50,7 @@ def byhand(
 
     \b
     A file of your own, .json, .npz or .safetensors (options in its metadata):
-      x, w_q, w_k, w_v   weights are (in, out); with them, if you like, w_o, b_q,
+      x, w_q, w_k, w_v   matrices are (in, out); with them, if you like, w_o, b_q,
                          b_k, b_v, b_o, num_heads, num_kv_heads, residual
       or q, k, v         (tokens, head_dim) or (heads, tokens, head_dim); if you
                          like, bias, mask (true = may look), sink, softcap,

@@ -15,8 +15,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "close": ("Skoro: zkontrolujte zaokrouhlení.", "Close: check the rounding."),
     "rough": (
-        "Na správné cestě, jen je to zaokrouhlené moc: {asked}.",
-        "On the right way, only rounded too far: {asked}.",
+        "Jste na správné cestě, jen jste zaokrouhlili moc: {asked}.",
+        "You are on the right track, only rounded too far: {asked}.",
     ),
     "other": (
         "Ještě to nesedí a obvyklou chybu v tom nepoznávám. Projděte kroky znovu, nebo si vezměte nápovědu.",
@@ -99,12 +99,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "Answer: a difference, per cent, or how many times; whatever is right counts.",
     ),
     "ask_vector": (
-        "Odpověď: {numbers} za sebou, oddělená mezerou nebo středníkem; vycházejí přesně.",
-        "Answer: {numbers} in a row, apart by spaces or semicolons; they come out exactly.",
+        "Odpověď: {numbers} za sebou, mezi nimi mezera nebo středník; vše vychází přesně.",
+        "Answer: {numbers} in a row, with spaces or semicolons between; they come out exactly.",
     ),
     "ask_vector_rounded": (
-        "Odpověď: {numbers} za sebou, oddělená mezerou nebo středníkem, na {places}.",
-        "Answer: {numbers} in a row, apart by spaces or semicolons, to {places}.",
+        "Odpověď: {numbers} za sebou, mezi nimi mezera nebo středník, na {places}.",
+        "Answer: {numbers} in a row, with spaces or semicolons between, to {places}.",
     ),
     "or_infinite": (" Nekonečno napište ∞ nebo inf.", " Write infinity as ∞ or inf."),
     "ask_tokens": ("Odpověď: vyberte slova z nabídky.", "Answer: choose among the words offered."),

@@ -3,7 +3,7 @@
 from pozor.language import tied
 
 WORDS: dict[str, tuple[str, str]] = {
-    # title and start; the terms are those of docs/terms.md
+    # title and start; the terms are those of lessons/terms.md
     "title_row": ("Ruční výpočet: kam se dívá {query}", "By hand: where {query} looks"),
     "title_cell": (
         "Ruční výpočet: kolik pozornosti věnuje {query} klíči {key}",
@@ -106,10 +106,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "rest_terms": ("zbylých členů {count}: {sum}", "{count} more terms: {sum}"),
     "shown_keys": (
-        "Vypsány jsou klíče s největší pravděpodobností; z každého součinu největší členy, ostatní jako "
-        "jeden součet.",
-        "The keys with the largest probabilities are written out; of each dot product the largest terms, "
-        "the others as one sum.",
+        "Vypsány jsou klíče s největší vahou; z každého součinu největší členy, ostatní jako jeden součet.",
+        "The keys with the largest weights are written out; of each dot product the largest terms, the "
+        "others as one sum.",
     ),
     "largest_terms": (
         "Z dlouhého součtu jsou vypsány největší členy, ostatní jako jeden součet.",
@@ -162,9 +161,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "mask_cell_visible": ("Dotaz {query} smí vidět klíč {key}.", "{query} may see the key {key}."),
     "mask_cell_hidden": (
-        "Dotaz {query} nesmí vidět klíč {key}: logit je −∞, exp dá 0, pravděpodobnost je přesně 0, ať skóre "
-        "vyšlo jakkoli.",
-        "{query} may not see the key {key}: the logit is −∞, exp gives 0, the probability is exactly 0 "
+        "Dotaz {query} nesmí vidět klíč {key}: logit je −∞, exp dá 0, váha je přesně 0, ať skóre vyšlo "
+        "jakkoli.",
+        "{query} may not see the key {key}: the logit is −∞, exp gives 0, the weight is exactly 0 "
         "whatever the score was.",
     ),
     "mask_code": (
@@ -179,17 +178,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "mask_name_map": ("jak ji má mapa", "as the map has it"),
     "mask_name_causal & own": ("kauzální a vlastní", "causal and your own"),
     # softmax
-    "h_softmax": ("Softmax: z logitů pravděpodobnosti", "Softmax: from logits to probabilities"),
+    "h_softmax": ("Softmax: z logitů váhy", "Softmax: from logits to weights"),
     "softmax": (
         "Logit označíme a. Z každého se spočítá {power}; tato čísla se sečtou a každé se součtem vydělí.",
         "Each logit a becomes {power}, these are added up, and each is divided by the sum.",
     ),
     "softmax_max": (
-        "Programy napřed odečtou největší logit řádku, m = {maximum}, aby exp nepřeteklo. Pravděpodobnosti "
-        "vyjdou stejné, protože {formula}: čitatel i jmenovatel se vydělí týmž číslem.",
+        "Programy napřed odečtou největší logit řádku, m = {maximum}, aby exp nepřeteklo. Váhy vyjdou "
+        "stejné, protože {formula}: čitatel i jmenovatel se vydělí týmž číslem.",
         "Programs first take off the largest logit of the row, m = {maximum}, so that exp cannot overflow. "
-        "The probabilities are the same, because {formula}: numerator and denominator are divided "
-        "by the same number.",
+        "The weights are the same, because {formula}: numerator and denominator are divided by the same "
+        "number.",
     ),
     "plain_overflow": (
         "Bez odečtení to tu nejde: exp z {maximum} je víc, než se vejde do float64 (nejvýš exp(709,78)).",
@@ -203,17 +202,17 @@ WORDS: dict[str, tuple[str, str]] = {
         "digits, and one cannot divide by the sum.",
     ),
     "softmax_empty": (
-        "Řádek nevidí nic: pravděpodobnosti i výstup jsou 0.",
-        "The row sees nothing: the probabilities and the output are 0.",
+        "Řádek nevidí nic: váhy i výstup jsou 0.",
+        "The row sees nothing: the weights and the output are 0.",
     ),
     "softmax_sink": (
         "Do součtu patří i odtok (sink), logit {sink} bez hodnoty; připadne na něj {share}.",
         "The sink belongs to the sum as well, a logit of {sink} without a value; {share} goes to it.",
     ),
     "one_key": (
-        "Vidět je jediný klíč, {key}. Jeho pravděpodobnost je 1, ať je logit jakýkoli: zde {logit}, a s "
-        "každým jiným číslem by vyšla stejně.",
-        "A single key is visible, {key}. Its probability is 1 whatever the logit is: here {logit}, and any "
+        "Vidět je jediný klíč, {key}. Jeho váha je 1, ať je logit jakýkoli: zde {logit}, a s každým jiným "
+        "číslem by vyšla stejně.",
+        "A single key is visible, {key}. Its weight is 1 whatever the logit is: here {logit}, and any "
         "other number would give the same.",
     ),
     "not_finite": (
@@ -222,15 +221,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "row with it.",
     ),
     "rounded_sum": (
-        "Zaokrouhlené pravděpodobnosti dají dohromady {sum}, ne 1. Každá je zaokrouhlená zvlášť a správně; "
+        "Zaokrouhlené váhy dají dohromady {sum}, ne 1. Každá je zaokrouhlená zvlášť a správně; "
         "nezaokrouhlené dají 1. Žádnou neupravujeme, aby součet „vyšel“.",
-        "The rounded probabilities add up to {sum}, not to 1. Each is rounded by itself and rightly; "
+        "The rounded weights add up to {sum}, not to 1. Each is rounded by itself and rightly; "
         "unrounded they add up to 1. None is bent to make the sum come out.",
     ),
     "float64_sum": (
-        "Pravděpodobnosti sečtené ve float64 dají {sum}, ne přesně 1: i float64 zaokrouhluje, jen až na "
-        "posledním místě.",
-        "Added up in float64 the probabilities give {sum}, not exactly 1: float64 rounds as well, in its "
+        "Váhy sečtené ve float64 dají {sum}, ne přesně 1: i float64 zaokrouhluje, jen až na posledním místě.",
+        "Added up in float64 the weights give {sum}, not exactly 1: float64 rounds as well, in its "
         "last digit.",
     ),
     "close_call": (
@@ -272,21 +270,21 @@ WORDS: dict[str, tuple[str, str]] = {
     # weighted sum
     "h_sum": ("Výstup: vážený součet hodnot", "Output: the weighted sum of the values"),
     "sum": (
-        "Každá hodnota v se vynásobí svou pravděpodobností a vše se sečte, číslo po čísle.",
-        "Each value v is multiplied by its probability and all is added up, number by number.",
+        "Každá hodnota v se vynásobí svou vahou a vše se sečte, číslo po čísle.",
+        "Each value v is multiplied by its weight and all is added up, number by number.",
     ),
     "sum_identity": (
-        "V je tu jednotková matice, takže výstup je sám řádek pravděpodobností.",
-        "V is the identity matrix here, so the output is the row of probabilities itself.",
+        "V je tu jednotková matice, takže výstup je přímo řádek vah.",
+        "V is the identity matrix here, so the output is the row of weights itself.",
     ),
     "sum_one": (
         "Celá pozornost míří na {key}, výstup je proto přesně jeho hodnota v.",
         "All attention goes to {key}, so the output is exactly its value v.",
     ),
     "sum_cell": (
-        "Do výstupu přidá {key} svou hodnotu v, vynásobenou touto pravděpodobností; celý řádek dá součet "
+        "Do výstupu přidá {key} svou hodnotu v, vynásobenou touto vahou; celý řádek dá součet "
         "přes všechny viditelné klíče.",
-        "To the output {key} adds its value v times this probability; the whole row adds this up over all "
+        "To the output {key} adds its value v times this weight; the whole row adds this up over all "
         "visible keys.",
     ),
     "numbers_left_out": (
@@ -331,9 +329,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "undivided": ("logit bez dělení", "logit, not divided"),
     "tenfold": ("logit × 10", "logit × 10"),
     "weakest": (
-        "Při desetinásobku klesne nejslabší pravděpodobnost ({key}) z {before} na {after}, tedy "
+        "Při desetinásobku klesne nejslabší váha ({key}) z {before} na {after}, tedy "
         "{ratio}krát: o {drop}, na {share} původní hodnoty.",
-        "Ten times larger, the weakest probability ({key}) falls from {before} to {after}, {ratio} times: "
+        "Ten times larger, the weakest weight ({key}) falls from {before} to {after}, {ratio} times: "
         "by {drop}, to {share} of what it was.",
     ),
     # comparison
@@ -359,12 +357,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "Proč smí být tak velký: float32 zaokrouhlí každou operaci s relativní chybou nejvýš u = 2⁻²⁴ ≐ "
         "{unit}. Součet {terms} součinů s měřítkem se proto od přesného liší nejvýš o {gamma} · |měřítko| · "
         "Σ|qᵢkᵢ| = {gamma} · {magnitude}, s dalšími úpravami logitu nejvýš o {logit_bound}. Spolu s chybou "
-        "lse je rozdíl logit − lse nejvýš {exponent}, a pravděpodobnost se tak změní nejvýš o {bound}.",
+        "lse je rozdíl logit − lse nejvýš {exponent}, a váha se tak změní nejvýš o {bound}.",
         "Why it may be that large: float32 rounds each operation with a relative error of at most u = 2⁻²⁴ ≈ "
         "{unit}. A sum of {terms} products with its scale is therefore at most {gamma} · |scale| · Σ|qᵢkᵢ| = "
         "{gamma} · {magnitude} from the exact one, with whatever else is done to the logit at most "
         "{logit_bound}. With the error of lse, logit − lse is off by at most {exponent}, and so the "
-        "probability by at most {bound}.",
+        "weight by at most {bound}.",
     ),
     "within": ("Rozdíl je v této mezi.", "The difference is within this bound."),
     "beyond": (
@@ -379,15 +377,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "capped": ("se stropem", "capped"),
     "biased": ("+ bias", "+ bias"),
     "logit": ("logit", "logit"),
-    "prob": ("pravd.", "prob"),
+    "prob": ("váha", "weight"),
     "note": ("Pozor:", "Note:"),
     "caption_scores": ("Skóre řádku {query}", "The scores of row {query}"),
     "caption_softmax": ("Softmax řádku {query}", "The softmax of row {query}"),
-    "caption_experiments": ("Pravděpodobnosti řádku {query}", "The probabilities of row {query}"),
-    "caption_heads": (
-        "Pravděpodobnosti řádku {query} v každé hlavě",
-        "The probabilities of row {query} in each head",
-    ),
+    "caption_experiments": ("Váhy řádku {query}", "The weights of row {query}"),
+    "caption_heads": ("Váhy řádku {query} v každé hlavě", "The weights of row {query} in each head"),
     "caption_rotate": ("Před otočením a po něm", "Before and after the turn"),
 }
 

@@ -37,7 +37,7 @@ const SQUARE: ReadonlySet<Stage> = new Set<Stage>(["scores", "scaled", "logits",
 /** Where a number stands, as a screen reader says it. */
 export function placeOf({ words: sentence, heads }: Pick<State, "words" | "heads">, a: Address, words: ByHandWords): string {
   const word = (i: number): string => sentence[i]?.text ?? "";
-  const stage = heads > 1 && (SQUARE.has(a.stage) || a.stage === "out") ? `${NAMES[a.stage]}, ${words.head(a.head + 1)}` : NAMES[a.stage];
+  const stage = heads > 1 && (SQUARE.has(a.stage) || a.stage === "out") ? `${NAMES[a.stage]}, ${words.head(a.head)}` : NAMES[a.stage];
   if (a.stage === "sums") return words.sumPlace(word(a.row));
   const row = a.stage.startsWith("w_") ? String(a.row + 1) : word(a.row);
   return words.place({ stage, row, col: SQUARE.has(a.stage) ? word(a.col) : String(a.col + 1) });
@@ -136,7 +136,7 @@ export function numberSentence(
       case "share":
         return sentence.share(word(a.row), word(a.col), say(get(r.part)), say(get(r.whole)), n);
       case "copy":
-        return sentence.copy(Math.floor((a.col * working.state.heads) / 4) + 1, n);
+        return sentence.copy(Math.floor((a.col * working.state.heads) / 4), n);
       case "add":
         return sentence.add(n);
     }

@@ -43,7 +43,7 @@ const cs: typeof en = {
   hintName: (number) => `${number}. nápověda`,
   solution: "Řešení",
   isLocked: "zamčené",
-  locked: "Řešení je zamčené. Kód má váš učitel.",
+  locked: "Řešení je zamčené. Kód k němu má vyučující.",
   code: "Kód",
   unlock: "Odemknout",
   newNumbers: "Nová čísla",

@@ -48,7 +48,7 @@ const cs: typeof en = {
   lead: "Rozcvička a pět lekcí, ve kterých se dají měnit čísla, a úlohy, které poznají, kde se stala chyba.",
   lessons: [
     { title: "Rozcvička", about: "vektor, skalární součin, exponenciála a softmax: jedna obrazovka s posuvníky" },
-    { title: "Pozornost vlastní rukou", about: "tři slova od x až po reziduální proud, každé číslo na papíře" },
+    { title: "Pozornost vlastní rukou", about: "tři slova od x až po zbytkový proud, každé číslo na papíře" },
     { title: "Slova poslouchají slova", about: "hospoda, dotaz, klíč, hodnota a program, který si změníte a spustíte" },
     { title: "Víc hlav a pořadí slov", about: "co pozornost neví o pořadí slov a jak se jí to řekne" },
     { title: "Model si Q a K najde sám", about: "malý model se naučí dívat na podmět, i s důkazem, že to tak je" },

@@ -1,4 +1,5 @@
 // Words of the live page.
+import { count } from "./numbers";
 import { tied } from "./tied";
 
 const en = {
@@ -6,7 +7,7 @@ const en = {
   about: "type a Czech sentence and see where a small model looks",
   lead: "Type a Czech sentence. A small model reads it, and here is where all of its heads look at once. Then let it go on, and watch the newest row.",
   honest:
-    "The model has about a million weights and knows one old Czech novel. What it writes is near-nonsense: it has learnt how Czech sounds, not what it means.",
+    "The model has a little over a million parameters and knows one old Czech novel. What it writes is near-nonsense: it has learnt how Czech sounds, not what it means.",
   field: "A sentence in Czech",
   hint: "type a sentence…",
   example: "Pan Švejk seděl v hospodě, vypil pivo a řekl:",
@@ -17,7 +18,7 @@ const en = {
   back: "Back to my text",
   bold: "How bold",
   bolds: { 0.4: "careful", 0.8: "as it is", 1.2: "wild" },
-  allHeads: (layers: number, heads: number) => `All heads: ${layers} layers of ${heads}`,
+  allHeads: (layers: number, heads: number) => `All heads: ${count(layers, "en", ["layer", "layers", "layers"])} of ${heads}`,
   heads: "All heads",
   headsNote: "a line is a layer, a square is a head; the newest word is the bottom row",
   head: (layer: number, head: number) => `layer ${layer}, head ${head}`,
@@ -39,7 +40,7 @@ const cs: typeof en = {
   about: "napište českou větu a uvidíte, kam se dívá malý model",
   lead: "Napište českou větu. Malý model si ji přečte a vy uvidíte, kam se dívají všechny jeho hlavy najednou. Pak ho nechte psát dál a sledujte nejnovější řádek.",
   honest:
-    "Model má asi milion vah a zná jediný starý český román. Píše skoro samé nesmysly: naučil se, jak čeština zní, ne co znamená.",
+    "Model má něco přes milion parametrů a zná jediný starý český román. Píše skoro samé nesmysly: naučil se, jak čeština zní, ne co znamená.",
   field: "Česká věta",
   hint: "napište větu…",
   example: "Pan Švejk seděl v hospodě, vypil pivo a řekl:",
@@ -50,7 +51,7 @@ const cs: typeof en = {
   back: "Zpět k mému textu",
   bold: "Odvaha",
   bolds: { 0.4: "opatrně", 0.8: "přirozeně", 1.2: "divoce" },
-  allHeads: (layers, heads) => `Všechny hlavy: ${layers} vrstev po ${heads}`,
+  allHeads: (layers, heads) => `Všechny hlavy: ${count(layers, "cs", ["vrstva", "vrstvy", "vrstev"])} po ${heads}`,
   heads: "Všechny hlavy",
   headsNote: "řada je vrstva, čtverec je hlava; nejnovější slovo je dolní řádek",
   head: (layer, head) => `vrstva ${layer}, hlava ${head}`,
@@ -63,7 +64,7 @@ const cs: typeof en = {
   tooLong: "Tak dlouhý text model najednou nepřečte; zkraťte ho.",
   unread: "Text se nepodařilo přečíst.",
   again: "Zkusit znovu",
-  reading: "čte…",
+  reading: "čtu…",
   open: "přečíst a psát dál",
 };
 

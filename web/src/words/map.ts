@@ -29,7 +29,7 @@ const en = {
     encoder: "The model ran without a mask (an encoder reads in both directions). A causal mask would be a different model.",
   },
   value: "shows",
-  values: { prob: "probability", value_norm: "probability × ‖value‖" } satisfies Record<Value, string>,
+  values: { prob: "weight", value_norm: "weight × ‖value‖" } satisfies Record<Value, string>,
   reduce: "a pixel is the",
   reduces: { max: "largest", mean: "mean", share: "share" } satisfies Record<Reduce, string>,
   reduceNames: "what one pixel shows when it stands for many cells",
@@ -120,7 +120,7 @@ const en = {
   exactIs: "float64, from the stored q and k",
   tileIs: "float32, what the map shows",
   differenceIs: "they differ by",
-  cellHidden: "The mask hides this key from this query, so the probability is exactly 0.",
+  cellHidden: "The mask hides this key from this query, so the weight is exactly 0.",
   notFinite: "not finite",
 
   // what the layer is
@@ -133,7 +133,7 @@ const en = {
   fidelity: "against the model",
   fidelityIs: (error: string) => `differs by ${error} (relative)`,
   fidelityNone: "not compared: there were only arrays",
-  noNorm: "‖value‖ is not in this recording, so only probabilities are shown.",
+  noNorm: "‖value‖ is not in this recording, so only weights are shown.",
 
   // trouble
   trouble: {
@@ -191,7 +191,7 @@ const cs: typeof en = {
     encoder: "Model běžel bez masky (enkodér čte oběma směry). S kauzální maskou by to byl jiný model.",
   },
   value: "zobrazit",
-  values: { prob: "pravděpodobnost", value_norm: "pravděpodobnost × ‖hodnota‖" },
+  values: { prob: "váha", value_norm: "váha × ‖hodnota‖" },
   reduce: "bod je",
   reduces: { max: "největší", mean: "průměr", share: "podíl" },
   reduceNames: "co ukazuje jeden bod, když zastupuje mnoho políček",
@@ -254,9 +254,9 @@ const cs: typeof en = {
   inspector: "podrobnosti",
   map: "mapa",
   hints: [
-    ["Klepněte na slovo vlevo", "kam se dívá"],
-    ["Klepněte na slovo nahoře", "kdo se na něj dívá"],
-    ["Klepněte na políčko", "jeho číslo, spočítané ručně"],
+    ["Klikněte na slovo vlevo", "kam se dívá"],
+    ["Klikněte na slovo nahoře", "kdo se na něj dívá"],
+    ["Klikněte na políčko", "jeho číslo, spočítané ručně"],
   ],
   unlock: "zavřít (Esc)",
   row: (index) => `řádek ${index}`,
@@ -278,7 +278,7 @@ const cs: typeof en = {
   exactIs: "ve float64, z uložených q a k",
   tileIs: "ve float32, jak to ukazuje mapa",
   differenceIs: "liší se o",
-  cellHidden: "Maska tento klíč před dotazem zakrývá, a tak je pravděpodobnost přesně 0.",
+  cellHidden: "Maska tento klíč před dotazem zakrývá, a tak je váha přesně 0.",
   notFinite: "není konečné číslo",
 
   about: "tato vrstva",
@@ -290,7 +290,7 @@ const cs: typeof en = {
   fidelity: "proti modelu",
   fidelityIs: (error) => `liší se o ${error} (relativně)`,
   fidelityNone: "neporovnáno: záznam vznikl jen z polí čísel",
-  noNorm: "‖hodnota‖ v tomto záznamu není, proto jsou vidět jen pravděpodobnosti.",
+  noNorm: "‖hodnota‖ v tomto záznamu není, proto jsou vidět jen váhy.",
 
   trouble: {
     offline: "Program pozor neodpovídá. Spusťte ho v terminálu znovu a pak znovu načtěte stránku.",

@@ -57,7 +57,7 @@ def split(dice: Dice) -> Built:
         lambda pen: {
             "q": pen.vector(q),
             "heads": pen.many(heads, *HEADS),
-            "number": pen.count(head + 1),
+            "number": pen.count(head),
             "dim": pen.many(len(mine), ("číslo", "čísla", "čísel"), ("number", "numbers")),
             "mine": pen.vector(mine),
             "parts": ", ".join(pen.vector(neat(part)) for part in parts),
@@ -116,7 +116,7 @@ def two_heads(dice: Dice) -> Built:
             "q": pen.vector(q[2]),
             "k": pen.matrix(k, pen.labels(WORDS), corner="k"),
             "word": pen.word(WORDS[2]),
-            "number": pen.count(head + 1),
+            "number": pen.count(head),
             "mine": pen.vector(q[2][mine]),
             "all": pen.word(PAPER.sentence),
             "products": pen.vector(list(k[:, mine] @ q[2][mine])),
