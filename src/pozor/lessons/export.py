@@ -26,8 +26,8 @@ from pozor.lessons.start_page import start_page
 WIDGETS = HERE.parent / "viewer" / "static"
 WORDS = {
     "cs": {
-        "missing": "Python se do této stránky nenačetl, něco mu chybí. Text, mapy a zadání úloh platí "
-        "i tak; posuvníky a kontrola odpovědí čekají na Python. Co chybí, ukáže kliknutí.",
+        "missing": "Python se do této stránky nenačetl, něco mu chybí. Text, mapy a zadání úloh tu "
+        "jsou i tak; posuvníky a kontrola odpovědí čekají na Python. Co chybí, ukáže kliknutí.",
         "asleep": "Tohle umí až Python a ten se do stránky nenačetl.",
         "note": "Lekce běží celé ve vašem prohlížeči. Otevírejte je přes web, na tomto počítači příkazem "
         "python serve.py.",
@@ -36,7 +36,7 @@ WORDS = {
     },
     "en": {
         "missing": "Python did not load into this page, something is missing. Text, maps and exercises are "
-        "valid all the same; sliders and checks of answers wait for Python. A click shows what is missing.",
+        "here all the same; sliders and checks of answers wait for Python. A click shows what is missing.",
         "asleep": "Python does this, and it did not load into the page.",
         "note": "The lessons run in your browser alone. Open them over the web, on this machine with "
         "python serve.py.",

@@ -17,7 +17,7 @@ SUFFIXES = {".py", ".md", ".js", ".css", ".svg", ".json", ".npz", ".safetensors"
 WHEN = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same wheel
 GUARDED = re.compile(r"^(### (?:solution|model)\n).*?(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 INSTEAD = {
-    "cs": "Řešení v této kopii lekcí není; má ho váš učitel.",
+    "cs": "Řešení v této kopii lekcí není; má ho vyučující.",
     "en": "This copy of the lessons is without solutions; your teacher has them.",
 }
 METADATA = """Metadata-Version: 2.1
