@@ -1,6 +1,8 @@
 """Without the token nothing opens; with it what a page needs; for a class no typed code runs."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -8,6 +10,7 @@ import pytest
 from notebook import Reader, base, heard, signed_in
 from websockets.exceptions import InvalidStatus
 
+import pozor
 from pozor.lessons.gate import LONGEST_BODY, TOLD
 from pozor.viewer.lessons import Lessons
 
@@ -143,6 +146,18 @@ def test_the_gate_lets_through_what_pages_need_and_refuses_all_else(
 def test_other_notebooks_and_files_are_refused(alone: Lessons, path: str) -> None:
     with signed_in(alone) as client:
         assert client.get(f"/lessons/small/{path}").status_code in {403, 404}
+
+
+@pytest.mark.parametrize("served", ["alone", "school"])
+def test_no_page_says_where_it_lies_on_the_disk(served: str, request: pytest.FixtureRequest) -> None:
+    lessons: Lessons = request.getfixturevalue(served)
+    with signed_in(lessons) as client:
+        page = client.get("/lessons/small/").text
+    assert "rootUri" in page  # marimo still says it
+    folders = [Path(__file__), Path(pozor.__file__), Path(sys.prefix), Path.cwd()]
+    for folder in [str(folder.parent) for folder in folders[:2]] + [str(folder) for folder in folders[2:]]:
+        assert folder not in page, folder
+    assert '"rootUri": ""' in page
 
 
 def test_a_post_is_limited(alone: Lessons) -> None:

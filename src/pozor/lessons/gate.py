@@ -33,6 +33,7 @@ LONGEST_BODY = 1 << 20  # bytes of a POST
 NOT_HERE = "Lessons answer to their own pages alone; this is not one of their addresses."
 
 SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL)
+ROOT = re.compile(r'"rootUri":\s*"[^"]*"')  # of the project that the notebook lies in
 PREVIEW = re.compile(r'\s*<(meta|link)[^>]*(?:property="og:|name="twitter:|rel="manifest")[^>]*/?>')
 
 
@@ -87,6 +88,7 @@ class Gate:
         html = PREVIEW.sub("", html)
         for path in {self.path, json.dumps(self.path)[1:-1]}:
             html = html.replace(path, self.name)
+        html = ROOT.sub('"rootUri": ""', html)
         folder = self.path.rpartition("/")[0]
         return html.replace(folder, "") if folder else html
 
