@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import pozor
-from pozor.bench import bars, ceilings, checked, clock, report, run
+from pozor.bench import bars, ceilings, checked, clock, models, report, run, words
 from pozor.bench.cases import GROUPS, Case, as_dtype, cases, chosen
 from pozor.bench.measurement import Measurement, circumstances, read
 from pozor.bench.models import OURS, THEIRS
 from pozor.bench.peers import Absent, Call, Peer, all_peers, ours
+from pozor.bench.threads import same_threads
+from pozor.cli import main
 from pozor.errors import OptionError
 
 PLAIN = Case("prefill", "float32", 2, 2, 24, 24, 8)
@@ -58,8 +60,27 @@ def test_every_cell_of_the_prefill_grid_is_there():
 def test_cases_are_chosen_by_words():
     assert {case.group for case in chosen(["decode", "small"], False)} == {"decode", "small"}
     assert chosen(["model"], False) == []
-    with pytest.raises(OptionError, match=r"--cases must name a group \(prefill, .*\) or a case; got 'x'\."):
+    with pytest.raises(
+        OptionError, match=r"--cases must name a group \(prefill, .*\) or words .*; got 'x'\."
+    ):
         chosen(["x"], False)
+
+
+def test_a_group_is_that_group_alone_and_further_words_pick_its_cases():
+    assert {case.group for case in chosen(["observe"], False)} == {"observe"}  # memory observes too
+    found = chosen(["prefill float32 1024"], False)
+    assert {(c.group, c.dtype, c.kv_len) for c in found} == {("prefill", "float32", 1024)}
+    assert len(found) == 4
+    assert {case.group for case in chosen(["T 4096", "causal"], False)} >= {"prefill", "length", "observe"}
+
+
+def test_parts_of_the_model_are_picked_by_words_and_only_where_it_is_named():
+    assert [p.name for p in models.wanted(["model prefill bfloat16 T 2048"])] == [
+        "model prefill bfloat16 T 2048"
+    ]
+    assert len(models.wanted(["model float32"])) == 6
+    assert models.wanted(["prefill", "float32"]) == []
+    assert models.wanted([]) == models.PARTS
 
 
 # ---- the proof before the clock --------------------------------------------------------------------------
@@ -92,15 +113,24 @@ def test_calls_are_interleaved_and_each_begins_a_round():
         "a": lambda: order.append("a") or time.sleep(3e-3),
         "b": lambda: order.append("b") or time.sleep(3e-3),
     }
-    times = clock.interleaved(calls, 4, budget=10)
+    times = clock.interleaved(calls, 4, budget=10, took={"a": 0.03, "b": 0.03})
     assert {name: len(seconds) for name, seconds in times.items()} == {"a": 4, "b": 4}
-    assert order[-8:] == ["a", "b", "b", "a", "a", "b", "b", "a"]
+    assert order == ["a", "b", "b", "a", "a", "b", "b", "a"]
     assert all(x >= 3e-3 for seconds in times.values() for x in seconds)
 
 
-def test_the_budget_ends_the_rounds_but_not_before_three():
+def test_the_budget_ends_the_rounds_but_not_before_five():
     times = clock.interleaved({"a": lambda: time.sleep(3e-3)}, 50, budget=0)
-    assert len(times["a"]) == 3
+    assert len(times["a"]) == 5
+
+
+def test_a_long_call_stops_after_its_rounds_while_shorter_ones_go_on():
+    order = []
+    calls = {name: (lambda name=name: order.append(name) or time.sleep(3e-3)) for name in "ab"}
+    times = clock.interleaved(calls, 7, budget=60, took={"a": 0.03, "b": 1.0})
+    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 7, "b": 3}
+    assert order == ["a", "b", "b", "a", "a", "b", "a", "a", "a", "a"]  # nothing was made to warm up
+    assert [clock.least_rounds(took) for took in (0.01, 0.2, 4, 30)] == [5, 3, 3, 2]
 
 
 def test_a_short_call_is_repeated_within_a_sample():
@@ -115,7 +145,8 @@ def test_ratio_is_that_of_each_round():
 
 
 def test_peak_memory_counts_what_was_touched_and_the_result():
-    peak, given = clock.peak_bytes(lambda: np.ones(1 << 23)[: 1 << 20].copy())
+    peak, given, seconds = clock.peak_bytes(lambda: np.ones(1 << 23)[: 1 << 20].copy())
+    assert 0 < seconds < 10
     assert given == 8 << 20
     if peak is not None:  # 64 MiB of ones, 8 MiB of result
         assert 64 << 20 <= peak <= 90 << 20
@@ -196,9 +227,23 @@ def test_lines_hold_everything_that_a_claim_needs(tmp_path):
         assert m.commit
         assert m.machine["cpu"]
         assert m.versions["pozor"] == pozor.__version__
-        assert (m.warm_up, m.repeats, m.run, m.threads) == (1, 3, 0, 1)
+        assert (m.repeats, m.run, m.threads) == (3, 0, 1)
+        assert m.warm_up == (1 if m.peak_bytes is None else 2)
+        assert m.waited is None or m.waited >= 0
         assert m.peak_bytes is None or m.peak_bytes >= 0
-    assert {m.name for m in found if m.group == "ceiling"} == {f"ceiling {name}" for name in ceilings.NAMES}
+    again = list(run.measure(options, [*found, replace(timed[0], run=3)]))
+    assert {m.run for m in again if m.name == timed[0].name} == {4}
+    assert {m.run for m in again if m.name == timed[1].name} == {1}
+
+
+def test_the_ceilings_are_those_that_the_cases_are_compared_with(monkeypatch):
+    monkeypatch.setattr(run, "one_case", lambda *_: iter(()))
+    names = {
+        group: {m.name.split()[1] for m in run.measure(run.Options(cases=(group,), quick=True))}
+        for group in ("prefill", "decode", "small")
+    }
+    assert names == {"prefill": {"fma_peak", "bf16_peak"}, "decode": {"read_bandwidth"}, "small": set()}
+    assert names["prefill"] | names["decode"] == set(ceilings.NAMES)
 
 
 def test_a_line_that_is_none_is_said(tmp_path):
@@ -226,8 +271,17 @@ def test_a_whole_name_picks_one_peer_and_a_part_of_it_all_that_have_it():
     assert {"onnxruntime MHA", "onnxruntime GQA"} < {peer.name for peer in run._picked(("ONNX",))}
 
 
+def test_without_words_those_are_asked_that_a_bar_is_about():
+    names = {peer.name for peer in run._picked(())}
+    assert {"pozor", "torch", "torch eager", "pozor.torch sdpa", "OpenVINO"} <= names
+    assert "pozor blocked" not in names
+    assert len(run._picked(("all",))) == len(all_peers())
+
+
 def test_an_unknown_peer_is_refused():
-    with pytest.raises(OptionError, match=r"--peers must name one of pozor, .*OpenVINO; got 'nobody'\."):
+    with pytest.raises(
+        OptionError, match=r"--peers must name one of pozor, .*OpenVINO, or all; got 'nobody'\."
+    ):
         list(run.measure(run.Options(peers=("nobody",))))
 
 
@@ -293,6 +347,7 @@ def test_the_report_is_made_of_the_lines_alone(tmp_path):
     around = {
         "commit": "abc",
         "machine": {"cpu": "a machine", "cores": 2, "load": 1.5},
+        "waited": 0.25,
         "versions": {"pozor": "1"},
     }
     short = replace(PLAIN, q_len=1024, kv_len=1024)
@@ -316,7 +371,7 @@ def test_the_report_is_made_of_the_lines_alone(tmp_path):
     assert [path.name for path in made] == ["benchmarks.md", "benchmarks.svg"]
     text = made[0].read_text(encoding="utf-8")
     assert "a machine, 2 cores" in text
-    assert "**Other programs took 1.5 of 2 cores as this run began" in text
+    assert "- Threads waited for a core 25.0 % of the time of a case (median)" in text
     assert "| float32 heads 2 d 8 T 1024 full | 1 | 2.5 | torch 2.5 × |" in text
     assert "- absent: nobody: not installed (1 case(s))" in text
     assert "| float32 prefill against torch, every cell | ≥ 1.15 × | 2.5 | yes |" in text
@@ -324,6 +379,151 @@ def test_the_report_is_made_of_the_lines_alone(tmp_path):
     picture = made[1].read_bytes()
     report.write([*small, gone, *length, *model], tmp_path)
     assert made[1].read_bytes() == picture
+
+
+def test_notes_written_by_hand_are_kept_and_stand_in_the_page(tmp_path):
+    notes = tmp_path / report.NOTES
+    notes.write_text("By hand.\n", encoding="utf-8")
+    found = [timed(PLAIN, "pozor", 1e-3)]
+    for _ in range(2):
+        report.write(found, tmp_path)
+        assert notes.read_text(encoding="utf-8") == "By hand.\n"
+        text = (tmp_path / report.PAGE).read_text(encoding="utf-8")
+        assert text.count("## Notes\n\nBy hand.\n\n## What must hold") == 1
+
+
+def test_tables_give_the_medians_over_the_runs_and_bars_every_run():
+    case = replace(PLAIN, q_len=1024, kv_len=1024)
+    found = [timed(case, "pozor", ours * 1e-3, run=n) for n, ours in enumerate((1, 2, 6))]
+    found += [timed(case, "torch", theirs * 1e-3, run=n) for n, theirs in enumerate((3, 4, 9))]
+    text = report.page(found, with_picture=False)
+    assert "| float32 heads 2 d 8 T 1024 full | 2 | 4 | torch 2 × |" in text
+    assert "| float32 prefill against torch, every cell | ≥ 1.15 × | 2 (3, 2, 1.5) | yes |" in text
+    two = report.page([m for m in found if m.run < 2], with_picture=False)
+    assert "| float32 heads 2 d 8 T 1024 full | 1.5 | 3.5 | torch 2.5 × |" in two
+    assert "2.5 (3, 2)" in two
+
+
+def test_a_small_call_is_judged_on_arrays_and_on_tensors():
+    case = Case("small", "float32", 8, 8, 16, 16, 64)
+    found = [timed(case, "pozor", 6.0), timed(case, "pozor.torch sdpa", 2.8), timed(case, "torch", 2.0)]
+    judged = {b.title: b.judged([found]) for b in bars.all_bars() if b.title.startswith("small")}
+    assert [(round(j.value, 6), j.met) for j in judged.values()] == [(3.0, False), (1.4, True)]
+    assert ["NumPy" in title for title in judged] == [True, False]
+
+
+# ---- what a reader sees ----------------------------------------------------------------------------------
+
+
+def test_every_bar_has_a_czech_title():
+    for b in bars.all_bars():
+        czech = words.said(b.title, "cs")
+        assert words.said(b.title, "en") == b.title != czech
+        assert "\\" not in czech
+    assert set(words.WORDS["cs"]) == set(words.WORDS["en"])
+
+
+@pytest.mark.parametrize("case", cases(quick=True), ids=lambda case: case.name)
+def test_every_absence_has_a_czech_reason(case):
+    reasons = []
+    for dtype in ("float32", "bfloat16"):
+        small = replace(case, dtype=dtype, q_len=min(case.q_len, 8), kv_len=8, window=case.window and (3, 0))
+        for peer in all_peers():
+            if "flex" in peer.name:
+                continue
+            try:
+                peer.prepare(small, small.arrays(), 1)
+            except Absent as reason:
+                reasons.append(str(reason))
+    assert [text for text in reasons if words.said(text, "cs") == text] == []
+
+
+def test_a_ceiling_is_written_in_its_unit():
+    assert words.ceiling(27.8e9, "bytes/s") == "27.8 GB/s"
+    assert words.ceiling(356.4e9, "FLOP/s", "cs") == "356 GFLOP/s"
+    assert words.ceiling(8.5e9, "bytes/s", "cs") == "8,5 GB/s"
+
+
+def pretended(monkeypatch, found):
+    monkeypatch.setattr(run, "measure", lambda options, earlier=(): iter(found))
+
+
+def shown(capsys, *argv):
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", *argv])
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+SMALL = Case("small", "float32", 8, 8, 16, 16, 64)
+SAID = [
+    timed(SMALL, "pozor", 2e-5),
+    timed(SMALL, "pozor.torch sdpa", 4e-5),
+    timed(SMALL, "torch", 1e-5),
+    timed(replace(SMALL, causal=True), "pozor", 1e-5),
+    timed(replace(SMALL, causal=True), "torch", 1.8e-5),
+    *(
+        Measurement(case.name, "small", peer, 1, case=case.as_json(), absent="onnx is not installed")
+        for case in (SMALL, replace(SMALL, causal=True))
+        for peer in ("onnxruntime MHA", "onnxruntime GQA")
+    ),
+]
+
+
+def test_a_reader_is_told_how_much_faster_and_what_was_written_where(monkeypatch, capsys, tmp_path):
+    pretended(monkeypatch, SAID)
+    path = tmp_path / "lines.jsonl"
+    text = shown(capsys, "--cases", "small", "--lang", "en", "--threads", "1", "--json", str(path))
+    assert "torch: 0.01 ms (spread 0 %), pozor is 2 × slower" in text
+    assert "torch: 0.018 ms (spread 0 %), pozor is 1.8 × faster" in text
+    assert "pozor.torch sdpa: 0.04 ms (spread 0 %), 2 × the time of pozor alone" in text
+    assert text.count("not installed") == 1
+    assert "  onnxruntime MHA, onnxruntime GQA: onnx is not installed; cases: 2\n" in text
+    assert "on NumPy arrays over torch's own: 2 (must be ≤ 1.5 ×): DOES NOT HOLD" in text
+    assert "prefill against torch" not in text  # it was not measured
+    assert text.endswith(
+        f"Bars: 0 hold, 2 do not, {len(bars.all_bars()) - 2} not measured.\n"
+        f"Measurements: {len(SAID)} lines added to {path}, runs 1 to 1.\n"
+    )
+    assert read(path) == SAID
+
+
+def test_the_same_in_czech_and_nothing_kept(monkeypatch, capsys):
+    pretended(monkeypatch, SAID)
+    text = shown(capsys, "--cases", "small", "--lang", "cs", "--threads", "1")
+    assert "torch: 0,018 ms (rozptyl 0\u00a0%), pozor je 1,8× rychlejší" in text
+    assert "  onnxruntime MHA, onnxruntime GQA: onnx není nainstalováno; případů: 2\n" in text
+    assert "malé volání (1, 8, 16, 64) s poli NumPy ku volání torch: 2 (má být ≤ 1,5 ×): NEPLATÍ" in text
+    assert "Měření nejsou nikde uložena; uloží je --json SOUBOR.\n" in text
+    assert not {"faster", "holds", "absent", "not"} & set(text.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "threads", "counts", "words_"),
+    [
+        ("1", (), (1,), "Threads: 1, as OMP_NUM_THREADS says"),
+        ("1", ("--threads", "2"), (2,), "OMP_NUM_THREADS=1 is set aside: everybody has 2 threads"),
+        ("2", ("--threads", "2"), (2,), ""),
+    ],
+)
+def test_the_number_of_threads_that_openmp_is_told_is_obeyed_or_said(
+    monkeypatch, capsys, given, threads, counts, words_
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    asked = []
+    monkeypatch.setattr(run, "measure", lambda options, earlier=(): asked.append(options) or iter(SAID))
+    text = shown(capsys, "--cases", "small", "--lang", "en", *threads)
+    assert asked[0].threads == counts
+    assert words_ in text
+    assert words_ or "OMP" not in text
+
+
+def test_torch_is_told_its_threads():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    with same_threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before
 
 
 def test_no_measurement_no_report(tmp_path):

@@ -161,18 +161,31 @@ def _rest(quick: bool) -> Iterator[Case]:
 
 
 def chosen(wanted: list[str], quick: bool) -> list[Case]:
-    """The cases whose group or name holds one of the words; all of them without a word.
+    """The cases that one of the words picks; all of them without a word.
 
     Raises:
-        OptionError: A word that fits nothing.
+        OptionError: A word that picks neither one of these nor a part of `model`.
     """
+    from pozor.bench.models import PARTS
+
     found = cases(quick)
-    if not wanted:
-        return found
+    names = [(case.group, case.name) for case in found] + [("model", part.name) for part in PARTS]
     for word in wanted:
-        if word != "model" and not any(word in case.name for case in found):
-            raise OptionError(f"--cases must name a group ({', '.join(GROUPS)}) or a case; got {word!r}.")
-    return [case for case in found if any(word in case.name for word in wanted)]
+        if not any(picks(word, *name) for name in names):
+            raise OptionError(
+                f"--cases must name a group ({', '.join(GROUPS)}) or words of a case's name; got {word!r}."
+            )
+    return [
+        case for case in found if not wanted or any(picks(word, case.group, case.name) for word in wanted)
+    ]
+
+
+def picks(word: str, group: str, name: str) -> bool:
+    """Whether these words are of that case; a group comes first, and `model` is never meant unless named."""
+    first, *rest = word.split()
+    if first in GROUPS:
+        return first == group and set(rest) <= set(name.split())
+    return group != "model" and {first, *rest} <= set(name.split())
 
 
 def plain(case: Case) -> Case:

@@ -8,30 +8,65 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _SHORTEST = 2e-3  # seconds of one sample; quicker calls are repeated within it
+LONG = 0.3  # seconds; a longer call has no more rounds than it must
+_QUICK = 0.02  # seconds; a shorter call is made once more before each sample, so that its threads are awake
+_RESTLESS = 0.2  # seconds that other threads are waited for
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_TASKS = Path("/proc/self/task")
 
 
 def interleaved(
-    calls: Mapping[str, Callable[[], object]], repeats: int, budget: float, warm_up: int = 1
+    calls: Mapping[str, Callable[[], object]],
+    repeats: int,
+    budget: float,
+    took: Mapping[str, float] | None = None,
 ) -> dict[str, list[float]]:
-    """Seconds of each call in each round; after 3 rounds it stops when `budget` seconds are used."""
-    inner = {}
-    for name, call in calls.items():
-        for _ in range(warm_up):
-            call()
-        inner[name] = max(1, round(_SHORTEST / max(_time(call, 1), 1e-7)))
+    """Seconds of each call in each round, all calls by turns.
+
+    A call has at least `least_rounds` of them; one under 0.3 s goes on to `repeats` while fewer than `budget`
+    seconds are used. Longer ones stop earlier, so that the n-th entries of any two calls are of one round.
+
+    Args:
+        took: Seconds of one call that is warm, where known; a call that is not there is made once for it.
+    """
+    took = {name: took[name] if took and name in took else _time(call, 1) for name, call in calls.items()}
+    for name, seconds in took.items():
+        if seconds < _SHORTEST:
+            took[name] = _time(calls[name], 10)
+    inner = {name: max(1, round(_SHORTEST / max(seconds, 1e-7))) for name, seconds in took.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     names, began = list(calls), time.perf_counter()
     for round_ in range(repeats):
-        if round_ >= 3 and time.perf_counter() - began > budget:
+        time_left = time.perf_counter() - began < budget
+        going = {n for n in names if round_ < least_rounds(took[n]) or (time_left and took[n] < LONG)}
+        if not going:
             break
         first = round_ % len(names)  # who goes first takes turns
         for name in names[first:] + names[:first]:
-            seconds[name].append(_time(calls[name], inner[name]))
+            if name in going:
+                settle()
+                if took[name] < _QUICK:
+                    calls[name]()
+                seconds[name].append(_time(calls[name], inner[name]))
     return seconds
+
+
+def settle() -> None:
+    """Wait until the threads of this process rest: some peers' spin on for a while, and hold cores."""
+    until = time.perf_counter() + _RESTLESS
+    while time.perf_counter() < until:
+        used = time.process_time()
+        time.sleep(1e-3)
+        if time.process_time() - used < 2e-4:
+            return
+
+
+def least_rounds(took: float) -> int:
+    """Rounds that a call of so many seconds has whatever the budget."""
+    return 5 if took < 0.1 else 3 if took < 5 else 2
 
 
 def _time(call: Callable[[], object], times: int) -> float:
@@ -47,17 +82,50 @@ def _time(call: Callable[[], object], times: int) -> float:
             gc.enable()
 
 
-def peak_bytes(call: Callable[[], object]) -> tuple[int | None, int]:
-    """(memory that the call takes at most beyond what is held, bytes of its result); None off Linux."""
+class Peak(NamedTuple):
+    """What one call took.
+
+    Attributes:
+        peak: Bytes that it took at most beyond what was held, its result included; None off Linux.
+        given: Bytes of its result.
+        seconds: Its time.
+    """
+
+    peak: int | None
+    given: int
+    seconds: float
+
+
+def peak_bytes(call: Callable[[], object]) -> Peak:
+    """Memory and time of one call."""
     gc.collect()
+    before = None
     try:
         _trim()
         before = _kilobytes("VmRSS")
         _RESET.write_text("5")  # the high-water mark starts again
     except OSError:
-        return None, result_bytes(call())
+        before = None
+    began = time.perf_counter()
     held = call()
-    return max(0, _kilobytes("VmHWM") - before) * 1024, result_bytes(held)
+    seconds = time.perf_counter() - began
+    peak = None if before is None else max(0, _kilobytes("VmHWM") - before) * 1024
+    return Peak(peak, result_bytes(held), seconds)
+
+
+def waited() -> float | None:
+    """Seconds that the threads of this process have waited for a core so far; None off Linux."""
+    try:
+        tasks = list(_TASKS.iterdir())
+    except OSError:
+        return None
+    total = 0
+    for task in tasks:
+        try:
+            total += int((task / "schedstat").read_text().split()[1])
+        except (OSError, IndexError):  # the thread has ended, or the kernel keeps no such account
+            continue
+    return total / 1e9
 
 
 def result_bytes(result: Any) -> int:

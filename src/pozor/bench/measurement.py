@@ -26,6 +26,8 @@ class Measurement:
         result_bytes: Of the arrays that the call gives.
         error: Largest difference from the formula over the largest value; None where nothing was compared.
         absent: Why there is no time; "" where there is.
+        warm_up: Calls before the first round: the one that is checked, then the one whose memory is taken.
+        waited: Seconds that threads waited for a core in each second of these rounds; None off Linux.
         value: A number that is not a time (a ceiling, tokens per second, a share), its unit in `unit`.
     """
 
@@ -35,7 +37,7 @@ class Measurement:
     threads: int
     run: int = 0
     case: dict[str, Any] = field(default_factory=dict)
-    warm_up: int = 1
+    warm_up: int = 2
     repeats: int = 0
     seconds: list[float] = field(default_factory=list)
     median: float | None = None
@@ -47,6 +49,7 @@ class Measurement:
     value: float | None = None
     unit: str = ""
     path: str = ""
+    waited: float | None = None
     commit: str = ""
     machine: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)

@@ -1,9 +1,9 @@
 """SmolLM2 end to end: tokens per second with attention `pozor`, with transformers' sdpa, and in llama.cpp."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pozor.bench import clock
@@ -11,30 +11,69 @@ from pozor.bench.measurement import Measurement
 from pozor.errors import PozorError
 
 LENGTHS = (512, 2048, 8192)
+DTYPES, GGUF = ("float32", "bfloat16"), "gguf"
 STEPS = 64  # tokens that are decoded up to the length
 OURS, THEIRS, LLAMA = "SmolLM2, attention pozor", "SmolLM2, attention sdpa", "llama.cpp"
+_SLOW = 8192  # tokens
 _NAMES = {OURS: "pozor", THEIRS: "sdpa"}
 # of the largest logit: top two that are nearer than this may change places in bfloat16
 _TIE = 2.0**-7
 
 
-def measure(threads: int, repeats: int, lengths: tuple[int, ...] = LENGTHS) -> Iterator[Measurement]:
-    """Prefill and decoding in both dtypes and at each length; the reason where there is no model."""
-    blank = Measurement("model", "model", OURS, threads)
-    try:
-        import torch
+@dataclass(frozen=True)
+class Part:
+    """One measurement of the group `model`."""
 
-        import pozor.torch  # noqa: F401  (registers the attention)
+    kind: str
+    dtype: str
+    length: int
 
-        model = _loaded()
-    except (ImportError, PozorError) as reason:
-        yield replace(blank, absent=f"SmolLM2 cannot be loaded: {reason}")
-        return
-    for dtype in ("float32", "bfloat16"):
-        model = model.to(getattr(torch, dtype))
-        for length in lengths:
-            yield from _one_length(model, dtype, length, threads, repeats)
-    yield from _llama(threads, lengths)
+    @property
+    def name(self) -> str:
+        """As the names of the cases."""
+        return f"model {self.kind} {self.dtype} T {self.length}"
+
+    @property
+    def tokens(self) -> int:
+        """Those that are timed."""
+        if self.dtype == GGUF and self.kind == "prefill":
+            return self.length - STEPS
+        return self.length if self.kind == "prefill" else STEPS
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, for a JSON line."""
+        return {"group": "model", **asdict(self), "tokens": self.tokens}
+
+
+# a dtype and length together: decoding fills its cache once
+PARTS = [Part(k, d, n) for d in (*DTYPES, GGUF) for n in LENGTHS for k in ("prefill", "decode")]
+
+
+def wanted(words: Sequence[str]) -> list[Part]:
+    """The parts that the words pick; all of them without a word."""
+    from pozor.bench.cases import picks
+
+    return [p for p in PARTS if not words or any(picks(word, "model", p.name) for word in words)]
+
+
+def measure(parts: Sequence[Part], threads: int, repeats: int, budget: float) -> Iterator[Measurement]:
+    """Tokens per second of each part; the reason where there is no model."""
+    ours = [part for part in parts if part.dtype != GGUF]
+    if ours:
+        blank = Measurement("model", "model", OURS, threads)
+        try:
+            import torch
+
+            import pozor.torch  # noqa: F401  (registers the attention)
+
+            model = _loaded()
+        except (ImportError, PozorError) as reason:
+            yield replace(blank, absent=f"SmolLM2 cannot be loaded: {reason}")
+            return
+        for part in ours:
+            model = model.to(getattr(torch, part.dtype))
+            yield from _one_part(model, part, threads, repeats, budget)
+    yield from _llama([part for part in parts if part.dtype == GGUF], threads)
 
 
 def _loaded() -> Any:
@@ -44,32 +83,33 @@ def _loaded() -> Any:
         return loading.load(loading.find(loading.SMOLLM2), dtype="float32", device="cpu").model.eval()
 
 
-def _one_length(model: Any, dtype: str, length: int, threads: int, repeats: int) -> Iterator[Measurement]:
+def _one_part(model: Any, part: Part, threads: int, repeats: int, budget: float) -> Iterator[Measurement]:
     import torch
 
-    ids = torch.randint(0, 49000, (1, length), generator=torch.Generator().manual_seed(length))
-    repeats = max(3, repeats // (1 + length // 2048))
-    for kind, work, tokens in (("prefill", _prefill, length), ("decode", _decoding(model, ids), STEPS)):
-        blank = Measurement(
-            f"model {kind} {dtype} T {length}", "model", "", threads, unit="tokens/s",
-            case={"group": "model", "kind": kind, "dtype": dtype, "length": length, "tokens": tokens},
+    ids = torch.randint(0, 49000, (1, part.length), generator=torch.Generator().manual_seed(part.length))
+    work = _prefill if part.kind == "prefill" else _decoding(model, ids)
+    calls: dict[str, Callable[[], Any]] = {
+        peer: _with_attention(model, name, lambda: work(model, ids)) for peer, name in _NAMES.items()
+    }
+    if part.length < _SLOW:  # a longer one needs no warming, and takes many seconds
+        for call in calls.values():
+            call()
+    first, took, shares = {}, {}, {}
+    for peer, name in _NAMES.items():
+        first[peer], took[peer], shares[peer] = _watched(name, calls[peer])
+    same = _same_tokens(first[OURS], first[THEIRS], part.dtype)
+    waited, began = clock.waited(), time.perf_counter()
+    times = clock.interleaved(calls, repeats, budget, took)
+    if waited is not None:
+        waited = max(0.0, (clock.waited() or 0.0) - waited) / (time.perf_counter() - began)
+    for peer, seconds in times.items():
+        median = clock.median(seconds)
+        yield Measurement(
+            part.name, "model", peer, threads, case=part.as_json(), warm_up=1 + (part.length < _SLOW),
+            seconds=seconds, repeats=len(seconds), median=median, spread=clock.spread(seconds),
+            value=part.tokens / median, unit="tokens/s", waited=waited,
+            path=f"{shares[peer]:.0%} of the time in attention, {same}",
         )  # fmt: skip
-        calls: dict[str, Callable[[], Any]] = {
-            peer: _with_attention(model, name, lambda work=work: work(model, ids))
-            for peer, name in _NAMES.items()
-        }
-        first = {peer: call() for peer, call in calls.items()}
-        same = _same_tokens(first[OURS], first[THEIRS], dtype)
-        shares = {
-            peer: _share(model, name, lambda work=work: work(model, ids)) for peer, name in _NAMES.items()
-        }
-        times = clock.interleaved(calls, repeats, budget=120.0, warm_up=0)
-        for peer, seconds in times.items():
-            median = clock.median(seconds)
-            yield replace(
-                blank, peer=peer, seconds=seconds, repeats=len(seconds), median=median, value=tokens / median,
-                spread=clock.spread(seconds), path=f"{shares[peer]:.0%} of the time in attention, {same}",
-            )  # fmt: skip
 
 
 def _prefill(model: Any, ids: Any) -> Any:
@@ -118,16 +158,13 @@ def _same_tokens(ours: Any, theirs: Any, dtype: str) -> str:
     return f"{int(same.sum())} of {len(same)} next tokens the same"
 
 
-def _share(model: Any, name: str, work: Callable[[], Any]) -> float:
-    """The part of the time that is spent in the attention function itself."""
-    spent = 0.0
+def _watched(name: str, call: Callable[[], Any]) -> tuple[Any, float, float]:
+    """(result, seconds, the part of them in the attention function itself) of one call."""
     with _replaced(name) as told:
-        model.set_attn_implementation(name)
         began = time.perf_counter()
-        work()
+        result = call()
         whole = time.perf_counter() - began
-        spent = told[0]
-    return spent / whole
+    return result, whole, told[0] / whole
 
 
 @contextmanager
@@ -152,9 +189,11 @@ def _replaced(name: str) -> Iterator[list[float]]:
         AttentionInterface.register(name, function)
 
 
-def _llama(threads: int, lengths: tuple[int, ...]) -> Iterator[Measurement]:
+def _llama(parts: Sequence[Part], threads: int) -> Iterator[Measurement]:
     """llama.cpp with the same model's GGUF file: other weights (quantised), so shown and no bar."""
-    blank = Measurement("model", "model", LLAMA, threads, unit="tokens/s")
+    if not parts:
+        return
+    blank = Measurement("model", "model", LLAMA, threads, unit="tokens/s", warm_up=0)
     try:
         from llama_cpp import Llama  # pyright: ignore[reportMissingImports]
     except (ImportError, OSError, RuntimeError):
@@ -166,24 +205,22 @@ def _llama(threads: int, lengths: tuple[int, ...]) -> Iterator[Measurement]:
 
     source = loading.find(loading.SMOLLM2)
     path = Path(source.where) / (source.gguf or "")
-    llama = Llama(str(path), n_ctx=max(lengths), n_threads=threads, n_threads_batch=threads, flash_attn=True,
+    llama = Llama(str(path), n_ctx=max(LENGTHS), n_threads=threads, n_threads_batch=threads, flash_attn=True,
                   verbose=False)  # fmt: skip
-    for length in lengths:
-        tokens = [3 + n % 40000 for n in range(length)]
-        seconds = {"prefill": [], "decode": []}
+    for part in parts:
+        tokens = [3 + n % 40000 for n in range(part.length)]
+        seconds = []
         for _ in range(3):
             llama.reset()
             began = time.perf_counter()
             llama.eval(tokens[:-STEPS])
-            seconds["prefill"].append(time.perf_counter() - began)
-            began = time.perf_counter()
-            for token in tokens[-STEPS:]:
-                llama.eval([token])
-            seconds["decode"].append(time.perf_counter() - began)
-        for kind, count in (("prefill", length - STEPS), ("decode", STEPS)):
-            median = clock.median(seconds[kind])
-            yield replace(
-                blank, name=f"model {kind} gguf T {length}", seconds=seconds[kind], repeats=3, median=median,
-                spread=clock.spread(seconds[kind]), value=count / median, path=path.name,
-                case={"group": "model", "kind": kind, "dtype": "gguf", "length": length, "tokens": count},
-            )  # fmt: skip
+            if part.kind == "decode":
+                began = time.perf_counter()
+                for token in tokens[-STEPS:]:
+                    llama.eval([token])
+            seconds.append(time.perf_counter() - began)
+        median = clock.median(seconds)
+        yield replace(
+            blank, name=part.name, case=part.as_json(), seconds=seconds, repeats=3, median=median,
+            spread=clock.spread(seconds), value=part.tokens / median, path=path.name,
+        )  # fmt: skip

@@ -1,6 +1,5 @@
 """The same number of threads for everybody who is in this process, while something is measured."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -12,8 +11,11 @@ def same_threads(count: int) -> Iterator[None]:
     """pozor, torch and NumPy's BLAS; onnxruntime and OpenVINO are told when their graphs are made."""
     with ExitStack() as stack:
         stack.enter_context(threads.using(count))
-        torch = sys.modules.get("torch")
-        if torch is not None:
+        try:
+            import torch
+        except ImportError:
+            pass  # then nobody here counts by it
+        else:
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(count)
         try:

@@ -35,11 +35,13 @@ class Peer:
         name: As printed.
         prepare: (case, (q, k, v) as NumPy arrays, threads) -> Call; raises Absent.
         groups: The groups it is asked for; empty for all.
+        detail: Whether it is asked only by name: no bar is about it.
     """
 
     name: str
     prepare: Callable[[Case, tuple[Any, Any, Any], int], Call]
     groups: tuple[str, ...] = ()
+    detail: bool = False
 
 
 # one file each, in the order of the tables

@@ -34,15 +34,21 @@ def _sdpa(case: Case, qkv: tuple[Any, Any, Any], threads: int) -> Call:
         request = ov.Core().compile_model(model, "CPU", hints).create_infer_request()
         for place, array in enumerate(qkv):
             request.set_input_tensor(place, _tensor(ov, np.ascontiguousarray(array), kind))
-        request.infer()
     except RuntimeError as error:
-        raise Absent(f"does not run this ({' '.join(str(error).split())[:120]})") from None
+        raise _refused(error) from None
 
     def run() -> Any:
-        request.infer()
+        try:
+            request.infer()
+        except RuntimeError as error:
+            raise _refused(error) from None
         return request.get_output_tensor(0)
 
     return Call(run, lambda out: _read(out, case))
+
+
+def _refused(error: RuntimeError) -> Absent:
+    return Absent(f"does not run this ({' '.join(str(error).split())[:120]})")
 
 
 def _tensor(ov: Any, array: np.ndarray, kind: Any) -> Any:

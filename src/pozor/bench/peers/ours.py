@@ -20,10 +20,12 @@ def peers() -> list[Peer]:
         Peer("pozor", _call_of("auto")),
         Peer("pozor observe", _observing(received=False), ("observe",)),
         Peer("pozor observe + received", _observing(received=True), ("observe",)),
-        Peer("pozor.torch sdpa", _as_sdpa, ("small", "prefill")),
+        Peer("pozor.torch sdpa", _as_sdpa, ("small",)),
     ]
-    found += [Peer(f"pozor {name}", _call_of(name), _DETAIL) for name in ("blocked", "torch")]
-    return found + [Peer(f"pozor native {isa}", _call_of("native", isa), _DETAIL) for isa in isas()[1:]]
+    found += [Peer(f"pozor {name}", _call_of(name), _DETAIL, detail=True) for name in ("blocked", "torch")]
+    return found + [
+        Peer(f"pozor native {isa}", _call_of("native", isa), _DETAIL, detail=True) for isa in isas()[1:]
+    ]
 
 
 def isas() -> list[str]:
@@ -107,8 +109,6 @@ def _observing(received: bool) -> Any:
 
 def _as_sdpa(case: Case, qkv: tuple[Any, Any, Any], threads: int) -> Call:
     torch = need("torch")
-    if case.group == "prefill" and case.kv_len > _LONGEST:
-        raise Absent(f"shown up to T = {_LONGEST}")
     if case.causal and case.q_len != case.kv_len:
         raise Absent("is_causal is aligned at the top left")
     from pozor.bench.peers.torchs import to_numpy, to_torch
