@@ -14,7 +14,7 @@ LENGTHS = (512, 2048, 8192)
 DTYPES, GGUF = ("float32", "bfloat16"), "gguf"
 STEPS = 64  # tokens that are decoded up to the length
 OURS, THEIRS, LLAMA = "SmolLM2, attention pozor", "SmolLM2, attention sdpa", "llama.cpp"
-_SLOW = 8192  # tokens
+_SLOW = 2048  # tokens
 _NAMES = {OURS: "pozor", THEIRS: "sdpa"}
 # of the largest logit: top two that are nearer than this may change places in bfloat16
 _TIE = 2.0**-7

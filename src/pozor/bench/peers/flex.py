@@ -9,7 +9,7 @@ from pozor.bench.peers.torchs import to_numpy, to_torch
 
 def peers() -> list[Peer]:
     """Where its block masks matter: a window."""
-    return [Peer("torch flex_attention", _flex, ("window",))]
+    return [Peer("torch flex_attention", _flex, ("window",), detail=True)]
 
 
 def _flex(case: Case, qkv: tuple[Any, Any, Any], threads: int) -> Call:
