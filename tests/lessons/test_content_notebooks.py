@@ -12,7 +12,7 @@ from content_pages import LANGUAGES, NAMES, golden, lesson, run
 import pozor
 from pozor import exercises
 from pozor.language import tied
-from pozor.lessons import prose
+from pozor.lessons import catalog, prose
 from pozor.lessons.program import run as run_program
 
 
@@ -143,3 +143,9 @@ def test_a_bag_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
     there = np.array([pozor.AttentionMap(names["q"], names["k"]).row(i) for i in range(6)])
     here = np.array([pozor.AttentionMap(q, k).row(i) for i in range(6)])
     np.testing.assert_allclose(here, there[np.ix_(order, order)], atol=1e-12)
+
+
+@pytest.mark.parametrize("one", catalog.LESSONS, ids=lambda one: one.name)
+def test_nothing_is_chosen_by_radio_buttons(one: catalog.Lesson) -> None:
+    """In marimo's the arrow keys skip answers: the focus is inside a shadow root, where they miss it."""
+    assert "mo.ui.radio" not in one.notebook.read_text(encoding="utf-8")

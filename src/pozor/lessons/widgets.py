@@ -29,7 +29,7 @@ def module(name: str) -> str:
 
 
 class Heatmap(anywidget.AnyWidget):
-    """A small attention map: rows are queries, columns are keys, darker is more.
+    """A small attention map: rows are queries, columns keys; its legend says which colour is more.
 
     Synced with the page: `selected_row` (-1: none) is the row that the reader locked, `mask_shown` whether
     the mask is on; all other traits may be set at any time too.

@@ -54,7 +54,7 @@ def czech_report(text: Path | None) -> list[str]:
     found = known if text is None else recorded(model, text.read_bytes())
     source = "as recorded; TEXT=novel.txt measures again" if text is None else f"measured now on {text.name}"
     lines = [
-        f"Czech: {record['parameters']:,} weights, bits per character of the held-out last 5 % "
+        f"Czech: {record['parameters']:,} parameters, bits per character of the held-out last 5 % "
         f"({found['held_out_characters']:,} characters; {source}):",
         *(f"  {name:<52}{found[name]:8.4f}" for name in ("model", "bigram", "unigram")),
         f"  text sha256 {found['text_sha256']}, seed {record['seed']}",

@@ -190,9 +190,7 @@ def _(lesson, lexicon, mo, model, percent):
     _best = (model.head["layer"], model.head["head"])
     where = _choice("head", _all, next(name for name, place in _all.items() if place == _best))
     _stages = {lesson.word("stage_trained"): True, lesson.word("stage_untrained"): False}
-    trained = mo.ui.radio(
-        _stages, value=lesson.word("stage_trained"), label=lesson.word("label_stage"), inline=True
-    )
+    trained = mo.ui.dropdown(_stages, value=lesson.word("stage_trained"), label=lesson.word("label_stage"))
     hide = mo.ui.switch(value=False, label=lesson.word("label_hide"))
     mo.vstack(
         [

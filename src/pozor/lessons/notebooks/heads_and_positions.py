@@ -205,8 +205,8 @@ def _(lesson, mo):
     _positions = _named(["positions_none", "positions_sinusoidal", "positions_rotary"])
     order = mo.ui.dropdown(_orders, value=lesson.word("order_reversed"), label=lesson.word("label_order"))
     shuffle = mo.ui.slider(1, 20, value=1, show_value=True, label=lesson.word("label_shuffle"))
-    positions = mo.ui.radio(
-        _positions, value=lesson.word("positions_none"), label=lesson.word("label_positions"), inline=True
+    positions = mo.ui.dropdown(
+        _positions, value=lesson.word("positions_none"), label=lesson.word("label_positions")
     )
     mo.vstack([lesson.text("order"), mo.hstack([order, positions], wrap=True, justify="start", gap=2)])
     return order, positions, shuffle

@@ -311,9 +311,7 @@ def _(lesson, mo):
 @app.cell
 def _(lesson, mo, words):
     _kinds = {lesson.word(f"values_{kind}"): kind for kind in ("identity", "meaning")}
-    kind = mo.ui.radio(
-        _kinds, value=lesson.word("values_identity"), label=lesson.word("label_values"), inline=True
-    )
+    kind = mo.ui.dropdown(_kinds, value=lesson.word("values_identity"), label=lesson.word("label_values"))
     taker = mo.ui.dropdown(
         {word: place for place, word in enumerate(words)}, value="vypil", label=lesson.word("label_word")
     )
