@@ -27,7 +27,7 @@ class Measurement:
         error: Largest difference from the formula over the largest value; None where nothing was compared.
         absent: Why there is no time; "" where there is.
         warm_up: Calls before the first round: the one that is checked, then the one whose memory is taken.
-        waited: Seconds that threads waited for a core in each second of these rounds; None off Linux.
+        waited: Part of these rounds that each of `threads` threads waited for a core; None off Linux.
         value: A number that is not a time (a ceiling, tokens per second, a share), its unit in `unit`.
     """
 

@@ -101,7 +101,7 @@ def _one_part(model: Any, part: Part, threads: int, repeats: int, budget: float)
     waited, began = clock.waited(), time.perf_counter()
     times = clock.interleaved(calls, repeats, budget, took)
     if waited is not None:
-        waited = max(0.0, (clock.waited() or 0.0) - waited) / (time.perf_counter() - began)
+        waited = max(0.0, (clock.waited() or 0.0) - waited) / (time.perf_counter() - began) / threads
     for peer, seconds in times.items():
         median = clock.median(seconds)
         yield Measurement(

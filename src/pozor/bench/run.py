@@ -148,7 +148,7 @@ def one_case(case: Case, peers: list[Peer], threads: int, options: Options) -> I
     took = {name: peak.seconds for name, (*_, peak) in ready.items()}
     times = clock.interleaved(calls, options.repeats, options.budget, took)
     if waited is not None:
-        waited = max(0.0, (clock.waited() or 0.0) - waited) / (time.perf_counter() - began)
+        waited = max(0.0, (clock.waited() or 0.0) - waited) / (time.perf_counter() - began) / threads
     for name, (call, wrong, peak) in ready.items():
         seconds = times[name]
         yield replace(
