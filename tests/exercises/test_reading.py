@@ -120,6 +120,19 @@ def test_a_vector_of_another_length_says_both_lengths() -> None:
     assert said.value.fields == {"expected": 4, "came": 3}
 
 
+@pytest.mark.parametrize("typed", ["0,2,0,8,0,0,1", "1,2,3"])
+def test_numbers_that_run_together_are_asked_to_be_kept_apart(typed: str) -> None:
+    with pytest.raises(Unread) as said:
+        read_vector(typed, "cs", 4)
+    assert said.value.reason == "apart"
+
+
+def test_a_missing_number_is_not_made_of_the_digits_of_its_neighbours() -> None:
+    with pytest.raises(Unread) as said:
+        read_vector("0,2 0,8 0,1", "cs", 4)
+    assert (said.value.reason, said.value.fields) == ("count", {"expected": 4, "came": 3})
+
+
 HOSTILE = [
     "", " ", "\n", "\0", "1/0", "0/0", "1e400", "-1e400", "1e-400", "1e9999999999",
     "9" * 190, "9" * 300, "NaN", "nan nan nan",

@@ -14,6 +14,7 @@ Value = int | float | Decimal | Fraction
 RIGHT, CLOSE, ROUGH, OTHER = "right", "close", "rough", "other"
 # last digits by which rounding on the way may miss
 SLACK = 3
+BINARY = Fraction(1, 10**12)  # what float64 adds to 0.9: no digits that a learner could have written
 COARSEST = Fraction(1, 20)  # a size is written well enough if its last digit leaves at most so much open
 
 
@@ -46,7 +47,7 @@ class Form:
         if endless(self.value) or endless(got.value):
             return RIGHT if self.value == got.value else OTHER
         want, off = exact(self.value), abs(Fraction(got.value) - exact(self.value))
-        if off == 0:
+        if off <= BINARY * max(1, abs(want)):
             return RIGHT
         half = None if got.step is None else got.step / 2
         if self.relative:
@@ -122,6 +123,17 @@ class Number:
             if name != got.unit and self.judge(Quantity(got.value * factor, step, name)) == RIGHT:
                 return True
         return False
+
+    def percent_slip(self, got: Quantity) -> str | None:
+        """The number would be right in per cent, or in points of it; the key of what to say."""
+        if isinstance(got.value, float):
+            return None
+        if got.unit == "%" and self.judge(Quantity(got.value, got.step, "points", got.lead)) == RIGHT:
+            return "points_for_percent"
+        step = None if got.step is None else got.step / 100
+        if got.unit == "" and self.judge(Quantity(got.value / 100, step, "%", got.lead)) == RIGHT:
+            return "percent_missing"
+        return None
 
     @property
     def sized(self) -> bool:
@@ -237,6 +249,11 @@ def best(verdicts: Sequence[str]) -> str:
 def whole(value: Value) -> Number:
     """A number that comes out exactly."""
     return Number((Form(value, None),))
+
+
+def whole_share(value: Value) -> Number:
+    """A part of one that comes out exactly; in per cent too."""
+    return Number((Form(value, None, ("", "%")),))
 
 
 def rounded(value: Value, digits: int = 3) -> Number:

@@ -65,6 +65,9 @@ def _unit_slip(answer: Number, readings: list[Quantity]) -> str | None:
             return "no_unit"
         if answer.unit_slip(got):
             return "unit_slip"
+        percent = answer.percent_slip(got)
+        if percent:
+            return percent
         written = {form.lead for form in answer.forms if form.units and got.unit in form.units}
         bare = Quantity(got.value, got.step, got.unit)
         if got.lead and written and answer.judge(bare) == RIGHT:

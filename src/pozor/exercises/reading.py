@@ -50,6 +50,7 @@ def plain(text: str) -> str:
     text = text.translate(_DASHES).translate(_TIMES)
     text = unicodedata.normalize("NFKC", text).replace("⁄", "/").replace("÷", "/")
     text = re.sub(r"(?<=\d)['’_](?=\d{3})", "", text)
+    text = re.sub(r"\bm[ií]nus (?=[\d.,∞√]|inf|nekone)", "-", text, flags=re.IGNORECASE)
     return " ".join("".join(" " if c.isspace() or not c.isprintable() else c for c in text).split())
 
 
@@ -64,8 +65,7 @@ def read_number(text: str, lang: str) -> list[Quantity]:
     text = plain(text).lstrip(" ;").rstrip(" .;")
     if not text:
         raise Unread("empty")
-    for name in ("odmocnina z ", "sqrt"):
-        text = re.sub(name, "√", text, flags=re.IGNORECASE)
+    text = re.sub(r"odmocnin\w+ ze? |(?:the )?(?:square )?root of |sqrt", "√", text, flags=re.IGNORECASE)
     text = text.translate(_FENCES)
     endless = _INFINITE.search(text)
     if endless:
@@ -103,13 +103,18 @@ def read_vector(text: str, lang: str, length: int) -> list[list[Quantity]]:
     if not text:
         raise Unread("empty")
     text = re.sub(r"(?<=\d) +%", "%", text)
-    text = re.sub(r"(?:(?<=\s)|^)([-+]) +(?=[\d.,])", r"\1", text)
+    text = re.sub(r"(?:(?<=\s)|^)([-+]) +(?=[\d.,∞])", r"\1", text)
     for pieces in _splits(text, length):
         if len(pieces) == length:
             return _together([read_number(piece, lang) for piece in pieces])
     pieces = _splits(text, length)[0]
     for piece in pieces:
-        read_number(piece, lang)  # words are worth more of a sentence than a count
+        try:
+            read_number(piece, lang)  # words are worth more of a sentence than a count
+        except Unread as unread:
+            if unread.reason != "several":
+                raise
+            raise Unread("apart") from None
     raise Unread("count", expected=length, came=len(pieces))
 
 
@@ -119,13 +124,11 @@ def _splits(text: str, length: int) -> list[list[str]]:
         return [[piece.strip(" ,") for piece in re.split(r"[;|\n]", text) if piece.strip(" ,")]]
     words = [word.strip(",") for word in re.sub(r"(?<=\s),|,(?=\s)", " ", text).split() if word.strip(",")]
     ways = [words]
-    commas = [piece for piece in text.replace(" ", "").split(",") if piece]
-    if len(commas) > 1:
+    commas = [piece.strip() for piece in text.split(",") if piece.strip()]
+    if len(commas) > 1 and not any(" " in piece for piece in commas):
         ways.append(commas)
         if len(commas) == 2 * length:  # 0,1,0,2: every other comma is a decimal mark
             ways.append([f"{a},{b}" for a, b in zip(commas[::2], commas[1::2])])
-    if len(words) == 1 and len(commas) > 1:
-        ways.append(words)
     return ways
 
 

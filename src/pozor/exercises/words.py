@@ -34,6 +34,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "Chybí jednotka: napište třeba MiB nebo MB, rozhoduje ta, kterou napíšete.",
         "The unit is missing: write MiB or MB, say; the one you write decides.",
     ),
+    "points_for_percent": (
+        "Rozdíl dvou vah se udává v procentních bodech; procenta říkají, jakou část původní váhy to je.",
+        "The difference of two weights comes in percentage points; per cent say what part of the old weight "
+        "it is.",
+    ),
+    "percent_missing": (
+        "Takhle je to číslo stokrát větší; patří k němu znak %.",
+        "As it stands the number is a hundred times too large; it needs a % sign.",
+    ),
     "unit_not_asked": (
         "Tady vychází číslo bez jednotky; napište jen to číslo.",
         "This comes out without a unit; write the number alone.",
@@ -61,6 +70,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "I cannot read a number in this. I understand 0.5 or 0,5, 1/2, 50 %, 64 MiB.",
     ),
     "several": ("Tady je čísel víc; čekám jen jedno.", "There are several numbers here; I expect one."),
+    "apart": (
+        "Nepoznám, kde jedno číslo končí a druhé začíná; oddělte je středníkem.",
+        "I cannot tell where one number ends and the next begins; put semicolons between them.",
+    ),
     "words": (
         "Slovům „{words}“ u čísla nerozumím; napište samotné číslo, případně s jednotkou.",
         "I do not understand “{words}” beside the number; write the number alone, or with its unit.",

@@ -6,8 +6,8 @@ from decimal import Decimal
 import numpy as np
 
 from pozor.examples import PAPER, PUB
-from pozor.exercises.answers import ratio, rounded, share, whole
-from pozor.exercises.bank.common import Dice, chosen, dot, faulty, neat, paper, single, vector
+from pozor.exercises.answers import ratio, rounded, share, whole, whole_share
+from pozor.exercises.bank.common import Dice, chosen, dot, faulty, neat, paper, vector
 from pozor.exercises.drawing import Built, Reject
 from pozor.exercises.faults import rightly
 from pozor.exercises.sentences import sentences_of
@@ -121,7 +121,7 @@ def row_sum(dice: Dice) -> Built:
     rows = rightly(q, k, v, causal=False)
     words = PAPER.words
     return Built(
-        single(rows.probs[row].sum()),
+        whole_share(neat([float(rows.probs[row].sum())])[0]),
         lambda pen: {
             "weights": pen.matrix(rows.probs, pen.labels(words), pen.labels(words), 3),
             "word": pen.word(words[row]),
