@@ -114,11 +114,11 @@ def test_progress_is_this_browsers_and_can_be_taken_away(
         page.goto(f"{base(school)}/?lang=cs")
         expect(page.locator("[data-pozor-lesson='0']")).to_have_text(re.compile(r"^1 z \d+ úloh hotovo$"))
         with page.expect_download() as told:
-            page.get_by_role("button", name="Stáhnout postup").click()
+            page.get_by_role("button", name="Stáhnout výsledky").click()
         path = tmp_path / "progress.csv"
         told.value.save_as(path)
         lines = path.read_text(encoding="utf-8").splitlines()
-        assert told.value.suggested_filename == "pozor-postup.csv"
+        assert told.value.suggested_filename == "pozor-vysledky.csv"
         assert lines[0] == "exercise,lesson,right,tries,at"
         assert f"{first.id},0,1,2,2026-11-30T08:00:00.000Z" in lines
         assert len(lines) == 1 + len(catalog())
