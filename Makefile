@@ -16,18 +16,22 @@ SAY := @printf '\n== %s\n'
 
 NATIVE := cmake -DPOZOR_PYTHON=OFF -S native
 
-.PHONY: native-sanitize test-aarch64 run test web wheel lint types unit format clean help
+.PHONY: train-report native-sanitize test-aarch64 run test web wheel lint types unit format clean help
 
 help:
 	@echo "make run    set up and open the app (no torch needed)"
 	@echo "make test   set up and run every check, exactly what CI runs"
 	@echo "make web    build the page bundle into $(STATIC)"
 	@echo "make wheel  build dist/pozor-*.whl with the page bundle and the small data inside"
+	@echo "make train-report  figures of the two small models (TEXT=file: those of the language model anew)"
 	@echo "make format let ruff format and fix the Python sources"
 
 run: $(BIN)/.run-ready $(STATIC)/index.html
 	$(SAY) "starting pozor (Ctrl-C stops it)"
 	@$(BIN)/pozor $(ARGS)
+
+train-report: $(BIN)/.run-ready
+	@$(PY) -m pozor.lm.report $(if $(TEXT),"$(TEXT)")
 
 # ---- set-up ----------------------------------------------------------------------------------------------
 
