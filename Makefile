@@ -41,8 +41,8 @@ $(PY):
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian install it with: apt-get install python3-venv"; rm -rf $(VENV); exit 2; }
 
 $(BIN)/.run-ready: pyproject.toml $(KERNEL_SOURCES) | $(PY)
-	$(SAY) "installing pozor and its seven small dependencies, building its kernel (about 130 MB, no torch)"
-	@$(PY) -m pip install -qq --disable-pip-version-check --editable .
+	$(SAY) "installing pozor with its lessons, building its kernel (about 350 MB, no torch)"
+	@$(PY) -m pip install -qq --disable-pip-version-check --editable '.[lessons]'
 	@touch $@
 
 $(BIN)/.test-ready: pyproject.toml tools/model_packages.txt $(KERNEL_SOURCES) | $(PY)
