@@ -11,7 +11,10 @@ from pozor.errors import PozorError
 # a parameter of the library -> the parameter of a command that fills it
 FILLED_BY = {"num_heads": "heads", "num_kv_heads": "kv_heads", "path": "output"}
 SHORT = {"output": "-o"}
-PHRASES = {"or None for all": "or --exact for all"}
+PHRASES = {
+    "or None for all": "or --exact for all",
+    "or given with overwrite=True": "or given with --overwrite",
+}
 
 
 def options_named(command: Callable[..., Any]) -> Callable[..., Any]:

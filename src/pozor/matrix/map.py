@@ -12,6 +12,7 @@ from pozor.inputs import Problem, problem, to_numpy
 from pozor.matrix import given, pooling, tiles
 from pozor.matrix.cells import ScoredCells
 from pozor.matrix.given import GivenCells
+from pozor.matrix.outward import Outward
 from pozor.matrix.tiles import Tile
 
 BASE_ZOOM = 6  # from here on a pixel is reduced from blocks of 64 × 64 cells, made once a head
@@ -22,7 +23,7 @@ Value = Literal["prob", "value_norm"]
 Variant = Literal["recorded", "unmasked", "causal"]
 
 
-class AttentionMap:
+class AttentionMap(Outward):
     """The attention matrix probs = softmax(scale · q kᵀ + bias), cell by cell when asked; no T × T is held.
 
     `row` and `logits` are worked out in float64 from q and k; everything else is exp(logit − lse) by the

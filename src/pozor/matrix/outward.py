@@ -1,0 +1,103 @@
+"""What leaves a map for elsewhere: a picture, a file of numbers. The rooms that make them load when asked."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from pozor.matrix.map import AttentionMap, Reduce, Value, Variant
+
+
+class Outward:
+    """The methods of `AttentionMap` that hand over to rooms above it."""
+
+    def figure(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        queries: Any = None,
+        keys: Any = None,
+        reduce: "Reduce" = "max",
+        value: "Value" = "prob",
+        variant: "Variant" = "recorded",
+        scale: Literal["linear", "log"] = "linear",
+        top: float | None = None,
+        colour: Literal["viridis", "cividis", "magma", "paper"] = "viridis",
+        title: str | None = None,
+        size: float | None = None,
+        lang: str | None = None,
+        overwrite: bool = False,
+        head: int = 0,
+        batch: int = 0,
+    ) -> Path:
+        """Write one head as a picture with tokens, legend and caption; needs matplotlib.
+
+        At most 1,024 pixels a side: the tiles of the finest zoom that fits, so that max, mean and share are
+        exact, and the caption says what a pixel stands for; a range may grow to whole pixels. Up to about 64
+        tokens each has its label, up to 12 the numbers stand in the cells.
+
+        Args:
+            path: NAME.svg, .pdf or .png. The same picture gives the same file.
+            queries, keys: The part to show, slices or ranges; None is all.
+            reduce: What a pixel of several cells shows: "max", "mean" or "share", as in `tile`.
+            value: "prob", or "value_norm" = prob · v_norm of the key.
+            variant: "recorded", "unmasked" or "causal", as in `variant`.
+            scale: "linear" from 0, or "log": three powers of ten.
+            top: The value at the upper end of the scale; None is the largest that is shown.
+            colour: "viridis", "cividis", "magma", or "paper", where more is darker.
+            title: The heading; None says model, layer and head, as far as they are known.
+            size: Width of the page in centimetres, 6 to 60; None is 16, less for few tokens and up to 24
+                where every token then has its label.
+            lang: "cs" or "en"; None: the locale's, else English.
+            overwrite: Replace a file of that name.
+            head, batch: As in `tile`.
+
+        Returns:
+            The path.
+
+        Raises:
+            OptionError: The name is taken or no picture's, a range lies outside, an option is none of these.
+            BackendUnavailable: matplotlib is not installed.
+        """
+        from pozor.figures import figure
+
+        return figure(
+            cast("AttentionMap", self), path, queries=queries, keys=keys, reduce=reduce, value=value,
+            variant=variant, scale=scale, top=top, colour=colour, title=title, size=size, lang=lang,
+            overwrite=overwrite, head=head, batch=batch,
+        )  # fmt: skip
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        queries: Any = None,
+        keys: Any = None,
+        value: "Value" = "prob",
+        variant: "Variant" = "recorded",
+        overwrite: bool = False,
+        head: int = 0,
+        batch: int = 0,
+    ) -> Path:
+        """Write the cells of a block in float64, as `block` gives them: at most 4,194,304 of them.
+
+        Args:
+            path: NAME.csv: index and token as heads of rows and columns, every digit. NAME.npz: `prob` (or
+                `value_norm`) and `visible`, (queries, keys), the indices `queries` and `keys`, and
+                `query_tokens`, `key_tokens` ("" where the map has none).
+            queries, keys: The block, slices or ranges; None is all.
+            value: "prob", or "value_norm" = prob · v_norm of the key; hidden cells are 0.
+            variant, overwrite, head, batch: As in `figure`.
+
+        Returns:
+            The path.
+
+        Raises:
+            OptionError: The name is taken or ends otherwise, a range lies outside, there are too many cells.
+        """
+        from pozor.figures import export
+
+        return export(
+            cast("AttentionMap", self), path, queries=queries, keys=keys, value=value, variant=variant,
+            overwrite=overwrite, head=head, batch=batch,
+        )  # fmt: skip
