@@ -56,6 +56,8 @@ def test_the_numbers_of_the_lesson(name: str, typed: str) -> None:
         ("row-sum", "100", "percent_missing"), ("equal-logits", "25", "percent_missing"),
         # k of the first word, as short as it is
         ("first-token-out", "0,9 0,1 0,4 0", "keys_for_values"),
+        ("split", "0,9 0,8 0,2 0,1", "all_of_it"),  # q of the third word, both heads of it
+        ("two-heads", "0,337 0,34 0,323", "other_head"),  # .340 without its last zero
         ("row-sum", "0,991", None), ("score", "0,49", "rough"), ("score", "0,5", "rough"),
         ("masked-weight", "94,7 %", "mask_after_softmax"), ("masked-looks", "v hospode", "polarity"),
         ("looks-at", "pan švejk pivo hospodě", "transposed"), ("causal-logits", "0,05 0,95 0",
@@ -75,6 +77,7 @@ def test_a_right_answer_in_another_form_is_not_called_wrong() -> None:
         "equal-logits": ("1/4", "25 %", "0,25", "2/8", ".25"),
         "scores-count": ("2^25", "32·1024·1024", "33.554.432", "33,554,432", "32·2^20"),
         "divisor": ("√16", "4,0", "16/4", "+4", "= 4", "odmocninou ze 16", "the square root of 16"),
+        "times-ten": ("0,075 0,051 0,874", "0,0754 0,0506 0,874", "7,5 % 5,1 % 87,4 %"),
         "row-sum": ("1", "100 %", "1,00", "3/3"),
         "causal-logits": ("0,05; 0,95; −∞", "0,05 0,95 mínus nekonečno", "0.05 0.95 - ∞"),
         "kv-cache": ("512 MiB", "0,5 GiB", "537 MB", "0.54 GB", "536 870 912 B"),

@@ -55,6 +55,8 @@ class Form:
         if self.digits is None:
             return ROUGH if half is not None and off <= half and half < abs(want) else OTHER
         unit = Fraction(1, 10**self.digits)
+        if off <= unit / 2:  # 0.26 for 0.260: zeros at the end need not be written
+            return RIGHT
         if got.unit == "%" and got.step == Fraction(1, 100):  # whole per cent are what one says
             unit = max(unit, Fraction(1, 100))
         if half is not None and half > unit / 2:

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pozor.exercises.answers import CLOSE, RIGHT, ROUGH, Answer, Number, Vector
@@ -31,6 +32,9 @@ def check(drawn: "Drawn", typed: str, lang: str) -> "Verdict":
             return _check_sentence(drawn, answer, answer.read(typed), lang)
         return _check_value(drawn, answer, answer.read(typed, lang), lang)
     except Unread as unread:
+        key = _of_another_length(drawn, typed, lang) if unread.reason == "count" else None
+        if key:
+            return _verdict(False, key, drawn.mistake_text(key, lang), lang)
         return _verdict(False, None, say(unread.reason, lang, **unread.fields), lang)
 
 
@@ -56,6 +60,16 @@ def _check_value(drawn: "Drawn", answer: Answer, readings: list, lang: str) -> "
         asked = say("size_rough" if sized else "digits_rough", lang)
         return _verdict(False, "rough", say("rough", lang, asked=asked), lang)
     return _verdict(False, None, say("other", lang), lang)
+
+
+def _of_another_length(drawn: "Drawn", typed: str, lang: str) -> str | None:
+    """The mistake that has as many numbers as were typed: all of them, where some were asked for."""
+    for key, mistake in drawn.mistakes.items():
+        if isinstance(mistake, Vector):
+            with suppress(Unread):
+                if any(mistake.judge(reading) == RIGHT for reading in mistake.read(typed, lang)):
+                    return key
+    return None
 
 
 def _unit_slip(answer: Number, readings: list[Quantity]) -> str | None:
