@@ -133,8 +133,6 @@ inline void pack_keys(typename P::Real* to, const View& k, int64_t b, int64_t h,
             }
             if (!narrow)
                 for (int r = 0; r < W; ++r) v[r] = load(reinterpret_cast<const Real*>(row[r]) + u);
-            for (int r = 0; (direct || narrow) && r < W && j + W + r < last; ++r)  // the rows of the next round
-                __builtin_prefetch(row[r] + W * k.stride[2] + u * size_of(k.dtype), 0, 3);
             if (j + W > last)
                 for (int r = 0; r < W; ++r)
                     if (j + r >= last) v[r] = Vec<Real>{};
