@@ -92,13 +92,13 @@ def test_more_threads_than_torch_has_are_not_taken_and_fewer_leave_torch_its_own
 def test_an_interrupt_is_heard_on_torchs_threads():
     code = """
     import pozor
-    long = torch.randn(1, 64, 8192, 64)
+    long = torch.zeros(1, 1, 32768, 64).expand(1, 64, 32768, 64)  # a minute of work
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.perf_counter()
     try:
         pozor.attention(long, long, long, backend="native")
     except KeyboardInterrupt:
-        print(time.perf_counter() - start < 10)
+        print(time.perf_counter() - start < 30)
     print(bool(torch.isfinite(pozor.attention(x, x, x, backend="native")).all()))
     """
     assert run_python(code) == "True\nTrue"
