@@ -12,6 +12,7 @@
 #include "dispatch.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/problem.hpp"
+#include "team.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -92,13 +93,15 @@ double work_of(const Problem& p) {
            static_cast<double>(p.head_dim + p.v_head_dim);
 }
 
-void forward(const Problem& p, const char* isa, int threads) {
+void forward(const Problem& p, const char* isa, int threads, bool in_torch) {
     const pozor::Isa* chosen = *isa == 0 ? &pozor::default_isa() : pozor::find_isa(isa);
     if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
+    const bool alone = work_of(p) < kAlone;
+    const pozor::Team team = in_torch && !alone ? pozor::torchs_team() : pozor::Team{};
     bool stopped;
     {
         nb::gil_scoped_release free;
-        const pozor::Lease lease(work_of(p) < kAlone ? 1 : threads, interrupted);
+        const pozor::Lease lease(alone ? 1 : threads, interrupted, team);
         chosen->forward(p);
         stopped = lease.stopped();
     }
@@ -109,7 +112,7 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
          double softcap, nb::handle sink, nb::handle bias, nb::handle mask, nb::handle ranges, std::optional<int64_t> left,
          std::optional<int64_t> right, nb::handle row_max, nb::handle entropy, nb::handle top_probs, nb::handle top_keys,
          nb::handle distance, int64_t ahead, nb::handle received, int64_t pooled, nb::handle pooled_max,
-         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads) {
+         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads, bool in_torch) {
     const Held hq(q, false), hk(k, false), hv(v, false), hout(out, true), hlse(lse, true), hoffset(q_offset, false),
         hsink(sink, false), hbias(bias, false), hmask(mask, false), hranges(ranges, false), hmax(row_max, true),
         hentropy(entropy, true), hprobs(top_probs, true), hkeys(top_keys, true), hdistance(distance, true),
@@ -151,7 +154,7 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
     p.pooled_mean = hpmean.data();
     p.pooled_share = hpshare.data();
 
-    forward(p, isa.c_str(), threads);
+    forward(p, isa.c_str(), threads, in_torch);
 }
 
 // An array of a call that needs no judging: a buffer, or what a tensor says of itself, (address, shape, strides in
@@ -225,7 +228,7 @@ class Plain {
 
 // Runs a call that is plainly right: four lengths that agree, one dtype, nothing to broadcast. False where a judge is needed.
 bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal, double scale, const char* isa,
-           nb::handle threads) {
+           nb::handle threads, bool in_torch) {
     const Plain hq(q), hk(k), hv(v), ho(out, true);
     for (const Plain* array : {&hq, &hk, &hv, &ho})
         if (!array->good || array->type != hq.type || array->axes != hq.axes) return false;
@@ -256,7 +259,7 @@ bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal
     p.q_offset = offsets.data();
     p.scale = scale;
     if (causal) p.right = 0;
-    forward(p, isa, work_of(p) < kAlone ? 1 : nb::cast<int>(threads()));  // asking takes as long as a small head
+    forward(p, isa, work_of(p) < kAlone ? 1 : nb::cast<int>(threads()), in_torch);  // asking takes as long as a small head
     return true;
 }
 
@@ -269,8 +272,8 @@ NB_MODULE(_native, m) {
           "left"_a = nb::none(), "right"_a = nb::none(), "row_max"_a = nb::none(), "entropy"_a = nb::none(),
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
-          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
-    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a,
+          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1, "in_torch"_a = false);
+    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a, "in_torch"_a,
           "Runs a call of arrays that agree, or of tensors as (address, shape, strides, type); False where it must be judged.");
     m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
     m.def("usable_cores", &pozor::usable_cores);
