@@ -147,6 +147,51 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
     if (stopped) throw nb::python_error();
 }
 
+// Squares of one head; see kernel/problem.hpp. The arrays have four axes, the first two of length 1.
+void squares(nb::handle q, nb::handle k, nb::handle q_offset, double scale, double softcap, nb::handle bias, nb::handle mask,
+             nb::handle ranges, std::optional<int64_t> left, std::optional<int64_t> right, int64_t size, nb::handle lse,
+             nb::handle weight, nb::handle largest, nb::handle total, nb::handle count, bool wide, const std::string& isa,
+             int threads) {
+    const Held hq(q, false), hk(k, false), hoffset(q_offset, false), hbias(bias, false), hmask(mask, false),
+        hranges(ranges, false), hlse(lse, false), hweight(weight, false), hlargest(largest, true), htotal(total, true),
+        hcount(count, true);
+    Problem p;
+    p.q = hq.rows();
+    p.k = hk.rows();
+    p.batch = p.heads = p.kv_heads = 1;
+    p.q_len = hq.shape(2);
+    p.head_dim = hq.shape(3);
+    p.kv_len = hk.shape(2);
+    p.q_offset = static_cast<const int64_t*>(hoffset.data());
+    p.scale = scale;
+    p.softcap = softcap;
+    p.bias = hbias.view();
+    p.mask = hmask.view();
+    p.ranges = hranges.view();
+    p.num_ranges = hranges ? hranges.shape(3) / 2 : 0;
+    if (left) p.left = *left;
+    if (right) p.right = *right;
+    pozor::Squares to;
+    to.size = size;
+    to.wide = wide;
+    to.lse = static_cast<const double*>(hlse.data());
+    to.weight = static_cast<const double*>(hweight.data());
+    to.largest = static_cast<float*>(hlargest.data());
+    to.total = static_cast<double*>(htotal.data());
+    to.count = static_cast<int64_t*>(hcount.data());
+    if (size < 1 || size > 64 || (size & (size - 1)) != 0) throw nb::value_error("size must be a power of two up to 64");
+    const pozor::Isa* chosen = pozor::find_isa(isa);
+    if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
+    bool stopped;
+    {
+        nb::gil_scoped_release free;
+        const pozor::Lease lease(threads, interrupted);
+        chosen->squares(p, to);
+        stopped = lease.stopped();
+    }
+    if (stopped) throw nb::python_error();
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -157,6 +202,9 @@ NB_MODULE(_native, m) {
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
           "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
+    m.def("squares", &squares, "q"_a, "k"_a, "q_offset"_a, "scale"_a, "softcap"_a, "bias"_a.none(), "mask"_a.none(),
+          "ranges"_a.none(), "left"_a.none(), "right"_a.none(), "size"_a, "lse"_a.none(), "weight"_a.none(),
+          "largest"_a.none(), "total"_a.none(), "count"_a, "wide"_a, "isa"_a, "threads"_a);
     m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
     m.def("usable_cores", &pozor::usable_cores);
     m.def("fma_peak", &ceiling<pozor::fma_peak>, "threads"_a, "FLOP/s in float32 at most, measured for 0.1 s.");

@@ -122,13 +122,23 @@ template <class P> struct Tile {
         pack_keys<P>(keys_here, p.k, sight.b, kv_head, first, last, p.head_dim, size.units, tail);
     }
     template <class F> void score_all(int64_t at, F f) {
-        begin();
+        take_queries();
         key = at;
         for (row = 0; row < sight.rows; row += kRows) {
             count = static_cast<int>(least(kRows, sight.rows - row));
             if (!survey()) continue;
             score(keys_here);
             for (int i = 0; i < count; ++i) f(row + i, scores + i * kBlock, status, words[i]);
+        }
+    }
+
+    // The same without scores, where only what is visible counts.
+    template <class F> void survey_all(int64_t at, F f) {
+        key = at;
+        for (row = 0; row < sight.rows; row += kRows) {
+            count = static_cast<int>(least(kRows, sight.rows - row));
+            if (!survey()) continue;
+            for (int i = 0; i < count; ++i) f(row + i, scores, status, words[i]);
         }
     }
 
@@ -184,12 +194,17 @@ template <class P> struct Tile {
         }
     };
 
-    void begin() {
+    void take_queries() {
         for (int r = 0; r < sight.rows; ++r) {
             Real* to = q + r * padded_units;
             row_units<P>(to, p.q.at(sight.b, sight.head[r], sight.query[r]), p.q.stride[3], p.q.dtype, p.head_dim,
                          padded_units);
             if (how.flip || how.fold != 1) turn(to);
+        }
+    }
+    void begin() {
+        take_queries();
+        for (int r = 0; r < sight.rows; ++r) {
             m[r] = -static_cast<Real>(__builtin_inf());
             l[r] = 0;
         }
@@ -312,25 +327,31 @@ template <class P> struct Tile {
         }
         for (int i = count; i < kRows; ++i) drop[i] = 0;
         for (int i = 0; i < kRows; i += W) store<Real>(old + i, exp2<Real>(load(drop + i)));
+        if (seen.active) seen.rank(row, count, key, scores, best);
+        Real total[kRows];
         for (int i = 0; i < count; ++i) {
             factor[i] = old[i];
             Real* s = scores + i * kBlock;
             const int r = row + i;
             const Real base = m[r] == minus_inf ? 0 : m[r];
             if (seen.active) {
-                seen.before(r, key, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
-                how.differences ? exponentials<true, true>(s, i, base, factor[i])
-                                : exponentials<true, false>(s, i, base, factor[i]);
-                seen.after(r, key, s, status, words[i], m[r], sight.lo[r], sight.hi[r],
-                           p.q_offset[sight.b] + sight.query[r]);
+                seen.before(r, i, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
+                total[i] = how.differences ? exponentials<true, true>(s, i, base, factor[i])
+                                           : exponentials<true, false>(s, i, base, factor[i]);
             } else {
                 how.differences ? exponentials<false, true>(s, i, base, factor[i])
                                 : exponentials<false, false>(s, i, base, factor[i]);
             }
         }
+        // a loop of its own: what was just written is slow to read off its grid
+        for (int i = 0; seen.active && i < count; ++i) {
+            const int r = row + i;
+            seen.after(r, i, key, scores + i * kBlock, status, words[i], m[r], total[i], sight.lo[r], sight.hi[r],
+                       p.q_offset[sight.b] + sight.query[r]);
+        }
     }
 
-    template <bool See, bool Differences> POZOR_INLINE void exponentials(Real* s, int i, Real base, Real factor) {
+    template <bool See, bool Differences> POZOR_INLINE Real exponentials(Real* s, int i, Real base, Real factor) {
         const Vec<Real> scale = splat<Real>(how.to_bits), from = splat<Real>(base), shift = splat<Real>(-base * how.to_bits);
         Vec<Real> sum{}, weighted{};
         [[maybe_unused]] const Vec<Real> floor = splat<Real>(Real(-2000));
@@ -345,7 +366,7 @@ template <class P> struct Tile {
                 const Vec<Real> y = Differences ? (x - from) * scale : fma<Real>(x, scale, shift);
                 const Vec<Real> e = exp2<Real>(y);
                 // -inf * 0 is NaN; below the floor e is 0 anyway
-                if constexpr (See) weighted = fma<Real>(e, y < floor ? floor : y, weighted);
+                if constexpr (See) weighted = fma<Real>(e, max<Real>(floor, y), weighted);
                 part[j / W % 2] += e;
                 if constexpr (P::pair == 2) {
 #if defined(__AVX512BF16__)
@@ -357,11 +378,13 @@ template <class P> struct Tile {
                 if (P::pair == 1 || See) store<Real>(group + j, e);
             }
             part[0] += part[1];
-            if constexpr (See) seen.sum_of_group(g, part[0]);
+            if constexpr (See) seen.sum_of_group(i, g, part[0]);
             sum += part[0];
         }
-        l[row + i] = l[row + i] * factor + reduce_add<Real>(sum);
+        const Real total = reduce_add<Real>(sum);
+        l[row + i] = l[row + i] * factor + total;
         if constexpr (See) seen.weigh(row + i, reduce_add<Real>(weighted));
+        return total;
     }
 
     // acc = acc * factor + probs . v over the runs of groups that are not hidden
