@@ -22,7 +22,7 @@ using pozor::Dtype;
 using pozor::Problem;
 using pozor::View;
 
-constexpr double kAlone = 4e6;  // multiplications that one thread does before another has woken up
+constexpr double kAlone = 8e5;  // multiplications that one thread does before another has woken up
 
 // A Python buffer, held while the kernel reads or writes it.
 class Held {

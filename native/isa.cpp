@@ -13,7 +13,7 @@ static void forward(const Problem& p) {
 #if defined(__AVX512BF16__)
     const Scoring<float> how(p);
     // what goes into q must be exact there
-    if (p.q.dtype == Dtype::bf16 && how.fold == 1 && (p.q_len > kDirect || p.observes())) return Forward<InPairs>(p).run();
+    if (p.q.dtype == Dtype::bf16 && how.fold == 1 && p.q_len > kDirect) return Forward<InPairs>(p).run();
 #endif
     Forward<InFloat>(p).run();
 }

@@ -168,6 +168,51 @@ template <class T> struct Observer {
         }
     }
 
+    // ---- parts of a row that several tiles found, each over some blocks of keys ----
+    // Numbers of one row relative to its maximum, and those kept for each block of keys.
+    int64_t state_size() const { return active ? 1 + 2 * top.room + bin_room : 0; }
+    int64_t kept_size() const { return active && p.pooled > 0 ? 2 * parts + blocks : 0; }
+    int64_t kept_cells() const { return active && p.pooled > 0 ? parts : 0; }
+
+    void save(int r, T* to) const {
+        if (!active) return;
+        const auto room = static_cast<size_t>(top.room) * sizeof(T);
+        to[0] = weighted[r];
+        std::memcpy(to + 1, top.scores + r * top.room, room);
+        std::memcpy(to + 1 + top.room, top.keys + r * top.room, room);
+        std::memcpy(to + 1 + 2 * top.room, bins + r * bin_room, static_cast<size_t>(bin_room) * sizeof(T));
+    }
+    // Blocks [first, last) of one row; to: room for all of them.
+    void save_kept(int r, int64_t first, int64_t last, T* to, uint8_t* to_cells) const {
+        if (kept_size() == 0) return;
+        const int64_t per_block = kBlock / grain, a = first * per_block, n = (last - first) * per_block;
+        std::memcpy(to + a, largest + r * parts + a, static_cast<size_t>(n) * sizeof(T));
+        std::memcpy(to + parts + a, sums + r * parts + a, static_cast<size_t>(n) * sizeof(T));
+        std::memcpy(to + 2 * parts + first, bases + r * blocks + first, static_cast<size_t>(last - first) * sizeof(T));
+        std::memcpy(to_cells + a, cells + r * parts + a, static_cast<size_t>(n));
+    }
+    void take_kept(int r, const T* from, const uint8_t* from_cells) {
+        if (kept_size() == 0) return;
+        std::memcpy(largest + r * parts, from, static_cast<size_t>(parts) * sizeof(T));
+        std::memcpy(sums + r * parts, from + parts, static_cast<size_t>(parts) * sizeof(T));
+        std::memcpy(bases + r * blocks, from + 2 * parts, static_cast<size_t>(blocks) * sizeof(T));
+        std::memcpy(cells + r * parts, from_cells, static_cast<size_t>(parts));
+    }
+    // A saved state, in the order of the keys. factor, drop: from its maximum to that of the row; sum: its row sum.
+    void add_state(int r, const T* from, T factor, T drop, T sum) {
+        if (!active) return;
+        if (p.entropy && factor != 0) weighted[r] += factor * (from[0] + drop * sum);
+        for (int64_t n = 0; n < p.top_k; ++n) {
+            typename Int<T>::type key;
+            std::memcpy(&key, from + 1 + top.room + n, sizeof key);
+            if (key >= 0) top.insert(r, from[1 + n], key);
+        }
+        for (int64_t i = 0; i < bin_room; ++i) {
+            const T x = from[1 + 2 * top.room + i];
+            if (x != 0) bins[r * bin_room + i] += x * factor;
+        }
+    }
+
     static int width_of(int64_t delta) {
         return 63 - __builtin_clzll(static_cast<uint64_t>(delta < 0 ? -delta : delta));
     }

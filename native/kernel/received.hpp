@@ -17,21 +17,29 @@ template <class P> class Received {
         : p(problem), how(scoring), blocks((problem.kv_len + kBlock - 1) / kBlock) {}
 
     void run() {
-        parallel(p.batch * p.heads * blocks,
-                 [](void* self, int64_t i) { static_cast<Received*>(self)->block_of_head(i); }, this);
+        parallel(p.batch * p.kv_heads * blocks,
+                 [](void* self, int64_t i) { static_cast<Received*>(self)->block_of_keys(i); }, this);
     }
 
   private:
-    void block_of_head(int64_t i) {
+    // One block of keys for every query head that shares them.
+    void block_of_keys(int64_t i) {
         FlushToZero guard;
-        const int64_t b = i / blocks / p.heads, h = i / blocks % p.heads, key = i % blocks * kBlock;
+        const int64_t b = i / blocks / p.kv_heads, kv_head = i / blocks % p.kv_heads, key = i % blocks * kBlock;
+        Tile<P> tile(p);
+        tile.kv_head = kv_head;
+        tile.sight.b = b;
+        tile.raw = P::pair == 1 && p.q_len <= kDirect && p.k.stride[3] == size_of(p.k.dtype);
+        bool packed = tile.raw;
+        const int64_t group = p.heads / p.kv_heads;
+        for (int64_t h = kv_head * group; h < (kv_head + 1) * group && !cancelled(); ++h)
+            block_of_head(tile, b, h, key, packed);
+    }
+
+    void block_of_head(Tile<P>& tile, int64_t b, int64_t h, int64_t key, bool& packed) {
         const int64_t stop = least(key + kBlock, p.kv_len);
         double sum[kBlock] = {}, queries[kBlock] = {};
         alignas(64) Real tile_sum[kBlock], tile_queries[kBlock];
-        Tile<P> tile(p);
-        tile.kv_head = h / (p.heads / p.kv_heads);
-        tile.sight.b = b;
-        bool packed = false;
         for (int64_t first = 0; first < p.q_len && !cancelled(); first += kTileRows) {
             tile.sight.rows = static_cast<int>(least(kTileRows, p.q_len - first));
             for (int r = 0; r < tile.sight.rows; ++r) {

@@ -166,6 +166,16 @@ template <class P> struct Tile {
         m[r] = top;
     }
 
+    void begin() {
+        take_queries();
+        for (int r = 0; r < sight.rows; ++r) {
+            m[r] = -static_cast<Real>(__builtin_inf());
+            l[r] = 0;
+        }
+        std::memset(acc, 0, static_cast<size_t>(sight.rows * size.v_padded) * sizeof(Real));
+        seen.begin(sight.rows);
+    }
+
   private:
     // The next block of keys and values on its way into the second cache while this one is at work.
     struct Ahead {
@@ -201,15 +211,6 @@ template <class P> struct Tile {
                          padded_units);
             if (how.flip || how.fold != 1) turn(to);
         }
-    }
-    void begin() {
-        take_queries();
-        for (int r = 0; r < sight.rows; ++r) {
-            m[r] = -static_cast<Real>(__builtin_inf());
-            l[r] = 0;
-        }
-        std::memset(acc, 0, static_cast<size_t>(sight.rows * size.v_padded) * sizeof(Real));
-        seen.begin(sight.rows);
     }
     void turn(Real* row_of_q) {
         if constexpr (P::pair == 2) {  // a scale to fold keeps off this path

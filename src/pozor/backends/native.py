@@ -123,7 +123,7 @@ def _sight(problem: Problem) -> _Sight | None:
 
 
 def _interval(visibility: Visibility) -> tuple[int | None, int | None, list[Any]]:
-    """How far left and right of its position a row may see (None: open), and the masks that say something else."""
+    """How far left and right of its position a row may see (None: open), and the masks that say otherwise."""
     left, right, others = _OPEN, _OPEN, []
     for term in visibility.terms:
         if isinstance(term, Causal):
@@ -240,11 +240,13 @@ def squares(
 
 
 def _fits_float(problem: Problem, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> bool:
-    """Whether float32 keeps every prob within 1e-5: its error grows with the logits, which are at most ‖q‖ ‖k‖."""
+    """Whether float32 keeps probs within 1e-5: its error grows with the logits, which are at most ‖q‖ ‖k‖."""
     if problem.bias is not None or problem.softcap is not None or q.dtype == np.float64:
         return False
     with np.errstate(all="ignore"):
-        longest = [np.sqrt(np.einsum("ij,ij->i", x, x).max()) for x in (a[0, 0].astype(np.float32) for a in (q, k))]
+        longest = [
+            np.sqrt(np.einsum("ij,ij->i", x, x).max()) for x in (a[0, 0].astype(np.float32) for a in (q, k))
+        ]
         largest = np.abs(lse[np.isfinite(lse)]).max(initial=0.0)
         return bool(abs(problem.scale) * float(longest[0]) * float(longest[1]) + largest <= _EXACT)
 
@@ -370,7 +372,7 @@ class _Results:
 
     def observation(self, problem: Problem, want: Want) -> Observation:
         """The record."""
-        way = "split" if problem.q_len <= SHORT and not want.any_in_pass else "rows"
+        way = "split" if problem.q_len <= SHORT else "rows"
         return Observation(
             self.out,
             self.lse,

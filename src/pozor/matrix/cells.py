@@ -131,7 +131,7 @@ class ScoredCells:
         return to_numpy(self.observe(head, Want(received=True)).received)[batch, 0]
 
     def base(self, batch: int, head: int, block: int) -> Pooled:
-        """The whole matrix in blocks; where the kernel does not do it by the lse, out of one pass that finds both."""
+        """The whole matrix in blocks: by the lse in the kernel, else out of one pass that finds both."""
         rows, keys = slice(0, self.q_len), slice(0, self.kv_len)
         found = self.squares(batch, head, rows, keys, block)
         if found is not None:
