@@ -126,9 +126,7 @@ template <class T> struct Observer {
             }
         }
     }
-    void weigh(int r, T amount) {
-        if (p.entropy) weighted[r] += amount;
-    }
+    void weigh(int r, T amount) { if (p.entropy) weighted[r] += amount; }
     POZOR_INLINE void sum_of_group(int i, int g, Vec<T> sum) { store<T>(group_sum + (i * kGroups + g) * W, sum); }
 
     // The exponentials of one row. lo, hi: what it may see; total: their sum.
@@ -224,12 +222,8 @@ template <class T> struct Observer {
     void mark(int r, int64_t delta) {
         if (p.distance) bins[r * bin_room + bin_of(delta)] = static_cast<T>(__builtin_nan(""));
     }
-    void forget_top(int r) {
-        if (p.top_k > 0) top.forget(r);
-    }
-    void insert_top(int r, T score, int64_t key) {
-        if (p.top_k > 0) top.insert(r, score, key);
-    }
+    void forget_top(int r) { if (p.top_k > 0) top.forget(r); }
+    void insert_top(int r, T score, int64_t key) { if (p.top_k > 0) top.insert(r, score, key); }
 
     void finish_row(int r, int64_t b, int64_t h, int64_t i, const Ending<T>& end) {
         const int64_t at = (b * p.heads + h) * p.q_len + i;

@@ -43,14 +43,10 @@ def by_hand(judged, rows, keys, size, lse, weight):
         probs = np.exp(logits - lse[rows, None].astype(np.float64))
     probs[lse[rows] == -np.inf] = 0
     probs = np.where(visible, probs if weight is None else probs * weight[keys], 0)
-    lines, columns = (-(-n // size) for n in probs.shape)
-    parts = [
-        [(slice(i * size, (i + 1) * size), slice(j * size, (j + 1) * size)) for j in range(columns)]
-        for i in range(lines)
-    ]
+    lines, columns = (np.arange(0, n, size) for n in probs.shape)
     return tuple(
-        np.array([[reduce(array[part]) for part in line] for line in parts]).reshape(lines, columns)
-        for reduce, array in ((np.max, probs), (np.sum, probs), (np.sum, np.asarray(visible)))
+        reduce.reduceat(reduce.reduceat(array, lines, axis=0), columns, axis=1)
+        for reduce, array in ((np.maximum, probs), (np.add, probs), (np.add, visible.astype(np.int64)))
     )
 
 

@@ -221,7 +221,7 @@ def squares(
         problem.q_offset[batch : batch + 1] + (rows.start - keys.start),
         problem.scale,
         problem.softcap or 0.0,
-        None if bias is None else _part(bias, batch, head, rows, keys),
+        None if bias is None else _bits(_part(bias, batch, head, rows, keys)),
         sight.mask,
         sight.ranges,
         sight.left,
