@@ -215,6 +215,12 @@ def squares(
     alone = lse is None and bias is None  # a bias may hide: then there is no number without logits
     lse = np.zeros(q.shape[2]) if lse is None else np.ascontiguousarray(lse, np.float64)
     sight = _sight_of_part(problem, batch, head, rows, keys)
+    wide = problem.bias is not None or problem.softcap is not None or q.dtype == np.float64
+    if not (alone or wide):
+        # by what is seen alone: hidden rows and keys must not change a bit
+        seen = problem.visibility.seen_keys(batch, head, rows, keys)
+        q_seen, k_seen = q[0, 0][lse > -np.inf], k[0, 0][seen]
+        wide = not _fits_float(problem.scale, q_seen.astype(np.float32), k_seen.astype(np.float32), lse)
     _native.squares(
         _bits(q),
         _bits(k),
@@ -232,23 +238,19 @@ def squares(
         None if alone else largest,
         total,
         count,
-        not alone and not _fits_float(problem, q, k, lse),
+        wide,
         instruction_set(),
         threads,
     )
     return largest, total, count
 
 
-def _fits_float(problem: Problem, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> bool:
+def _fits_float(scale: float, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> bool:
     """Whether float32 keeps probs within 1e-5: its error grows with the logits, which are at most ‖q‖ ‖k‖."""
-    if problem.bias is not None or problem.softcap is not None or q.dtype == np.float64:
-        return False
     with np.errstate(all="ignore"):
-        longest = [
-            np.sqrt(np.einsum("ij,ij->i", x, x).max()) for x in (a[0, 0].astype(np.float32) for a in (q, k))
-        ]
+        longest = [np.sqrt(np.einsum("ij,ij->i", x, x).max(initial=0)) for x in (q, k)]
         largest = np.abs(lse[np.isfinite(lse)]).max(initial=0.0)
-        return bool(abs(problem.scale) * float(longest[0]) * float(longest[1]) + largest <= _EXACT)
+        return bool(abs(scale) * float(longest[0]) * float(longest[1]) + largest <= _EXACT)
 
 
 def _sight_of_part(problem: Problem, batch: int, head: int, rows: slice, keys: slice) -> _Sight:
