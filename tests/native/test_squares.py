@@ -117,3 +117,19 @@ def test_what_the_kernel_leaves_to_numpy(monkeypatch):
     assert attend.squares(*everything, 128, lse) is None
     monkeypatch.setattr(native, "_native", None)
     assert attend.squares(*everything, 4, lse) is None
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, 3e38, 1e4])
+def test_hidden_rows_and_keys_change_no_bit(odd):
+    mask = np.ones((700, 900), dtype=bool)
+    mask[50], mask[:, 600] = False, False
+    judged, lse = call(8, np.float32, {"mask": mask, "causal": True})
+    spoiled_q, spoiled_k = judged.q.copy(), judged.k.copy()
+    spoiled_q[0, 1, 50], spoiled_k[0, 0, 600], spoiled_k[0, 0, 899] = odd, odd, odd
+    spoiled = as_numpy(problem(spoiled_q, spoiled_k, None, q_offset=190, mask=mask, causal=True))
+    clean = as_numpy(problem(judged.q, judged.k, None, q_offset=190, mask=mask, causal=True))
+    everything = (0, 1, slice(0, 700), slice(0, 900), 2, lse)
+    found, again = attend.squares(clean, *everything), attend.squares(spoiled, *everything)
+    assert found is not None
+    assert again is not None
+    assert [x.tobytes() for x in found] == [x.tobytes() for x in again]
