@@ -12,6 +12,7 @@
 #include "dispatch.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/problem.hpp"
+#include "team.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -91,7 +92,7 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
          double softcap, nb::handle sink, nb::handle bias, nb::handle mask, nb::handle ranges, std::optional<int64_t> left,
          std::optional<int64_t> right, nb::handle row_max, nb::handle entropy, nb::handle top_probs, nb::handle top_keys,
          nb::handle distance, int64_t ahead, nb::handle received, int64_t pooled, nb::handle pooled_max,
-         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads) {
+         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads, bool in_torch) {
     const Held hq(q, false), hk(k, false), hv(v, false), hout(out, true), hlse(lse, true), hoffset(q_offset, false),
         hsink(sink, false), hbias(bias, false), hmask(mask, false), hranges(ranges, false), hmax(row_max, true),
         hentropy(entropy, true), hprobs(top_probs, true), hkeys(top_keys, true), hdistance(distance, true),
@@ -137,10 +138,11 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
     if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
     const double work = static_cast<double>(p.batch * p.heads) * static_cast<double>(p.q_len) *
                         static_cast<double>(p.kv_len) * static_cast<double>(p.head_dim + p.v_head_dim);
+    const pozor::Team team = in_torch && work >= kAlone ? pozor::torchs_team() : pozor::Team{};
     bool stopped;
     {
         nb::gil_scoped_release free;
-        const pozor::Lease lease(work < kAlone ? 1 : threads, interrupted);
+        const pozor::Lease lease(work < kAlone ? 1 : threads, interrupted, team);
         chosen->forward(p);
         stopped = lease.stopped();
     }
@@ -201,7 +203,7 @@ NB_MODULE(_native, m) {
           "left"_a = nb::none(), "right"_a = nb::none(), "row_max"_a = nb::none(), "entropy"_a = nb::none(),
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
-          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
+          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1, "in_torch"_a = false);
     m.def("squares", &squares, "q"_a, "k"_a, "q_offset"_a, "scale"_a, "softcap"_a, "bias"_a.none(), "mask"_a.none(),
           "ranges"_a.none(), "left"_a.none(), "right"_a.none(), "size"_a, "lse"_a.none(), "weight"_a.none(),
           "largest"_a.none(), "total"_a.none(), "count"_a, "wide"_a, "isa"_a, "threads"_a);

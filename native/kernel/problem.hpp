@@ -73,6 +73,9 @@ struct Shared {                  // memory for one call, 64-byte aligned
     Shared(const Shared&) = delete;
     Shared& operator=(const Shared&) = delete;
     char* data;
+
+  private:
+    int64_t size_;
 };
 
 struct Spun {  // what a loop of nothing but arithmetic did

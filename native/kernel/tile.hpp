@@ -40,6 +40,7 @@ template <class P> struct Tile {
     uint8_t status[kGroups];
     uint64_t words[kRows][kGroups];
     bool raw = false;   // the keys of this block were not packed
+    Ahead ahead;
     int poisoned = -1;  // whether a value of this block is not finite; -1: not looked yet
 
     explicit Tile(const Problem& problem)
@@ -103,12 +104,13 @@ template <class P> struct Tile {
                                last, p.v_head_dim, size.v_padded);
             }
             poisoned = -1;
-            const Ahead ahead(*this, from, v, v_stride);
+            ahead = next_block(from, v, v_stride);
             raw = raw_keys;
+            const bool whole = sight.all_seen(key, key + kBlock) && !how.transform;
+            if (whole) see_all();
             for (row = 0; row < sight.rows; row += kRows) {
                 count = static_cast<int>(least(kRows, sight.rows - row));
-                ahead.ask(row, sight.rows);
-                if (!survey()) continue;
+                if (!whole && !survey()) continue;
                 score(k);
                 Real factor[kRows];
                 soften(factor);
@@ -177,35 +179,32 @@ template <class P> struct Tile {
     }
 
   private:
-    // The next block of keys and values on its way into the second cache while this one is at work.
-    struct Ahead {
-        const char *keys = nullptr, *values = nullptr;
-        int64_t key_bytes = 0, value_bytes = 0;
-        Ahead(const Tile& t, Source<P> from, const Real* v, int64_t v_stride) {
-            const int64_t more = least(kBlock, t.sight.last - t.key - kBlock);
-            if (more <= 0) return;
-            constexpr int64_t real = sizeof(Real);
-            if (from.keys) {
-                keys = reinterpret_cast<const char*>(from.keys + (t.key + kBlock) * t.size.units);
-                key_bytes = more * t.size.units * real;
-            }
-            if (v != nullptr && v != t.values_here && t.p.v) {
-                values = reinterpret_cast<const char*>(v + kBlock / P::pair * v_stride);
-                value_bytes = more / P::pair * v_stride * real;
-            }
+    // A share of the next block for each group of each panel.
+    Ahead next_block(Source<P> from, const Real* v, int64_t v_stride) const {
+        const int64_t more = least(kBlock, sight.last - key - kBlock);
+        Ahead next;
+        if (more <= 0) return next;
+        constexpr int64_t real = sizeof(Real);
+        if (from.keys) {
+            next.keys = reinterpret_cast<const char*>(from.keys + (key + kBlock) * size.units);
+            next.keys_end = next.keys + more * size.units * real;
         }
-        // row of rows: the share of this panel
-        POZOR_INLINE void ask(int row, int rows) const {
-            const int64_t step = least(kRows, rows - row);
-            for (int64_t i = key_bytes * row / rows / 64, z = key_bytes * (row + step) / rows / 64; i < z; ++i)
-                __builtin_prefetch(keys + 64 * i, 0, 2);
-            for (int64_t i = value_bytes * row / rows / 64, z = value_bytes * (row + step) / rows / 64; i < z; ++i)
-                __builtin_prefetch(values + 64 * i, 0, 2);
+        if (v != nullptr && v != values_here && p.v) {
+            next.values = reinterpret_cast<const char*>(v + kBlock / P::pair * v_stride);
+            next.values_end = next.values + more / P::pair * v_stride * real;
         }
-    };
+        const int64_t steps = (sight.rows + kRows - 1) / kRows * kGroups * 64;
+        next.lines = static_cast<int>(most(next.keys_end - next.keys, next.values_end - next.values) / steps + 1);
+        return next;
+    }
 
     void take_queries() {
+        constexpr int early = 8;  // rows asked for before they are read
         for (int r = 0; r < sight.rows; ++r) {
+            if (r + early < sight.rows) {
+                const char* next = p.q.at(sight.b, sight.head[r + early], sight.query[r + early]);
+                for (int64_t c = 0; c < p.head_dim * p.q.stride[3]; c += 64) __builtin_prefetch(next + c, 0, 3);
+            }
             Real* to = q + r * padded_units;
             row_units<P>(to, p.q.at(sight.b, sight.head[r], sight.query[r]), p.q.stride[3], p.q.dtype, p.head_dim,
                          padded_units);
@@ -219,6 +218,14 @@ template <class P> struct Tile {
         } else {
             const double factor = how.flip ? -how.fold : how.fold;
             for (int64_t i = 0; i < p.head_dim; ++i) row_of_q[i] = static_cast<Real>(row_of_q[i] * factor);
+        }
+    }
+
+    // The same without looking, where every row sees every key of the block.
+    void see_all() {
+        for (int g = 0; g < kGroups; ++g) {
+            status[g] = kWhole;
+            for (int i = 0; i < kRows; ++i) words[i][g] = ~uint64_t{0};
         }
     }
 
@@ -261,7 +268,9 @@ template <class P> struct Tile {
     void score(const Real* k) {
         const Real* q_rows = q + row * padded_units;
         const Vec<Real> hidden = splat<Real>(-static_cast<Real>(__builtin_inf()));
-        for (int i = 0; i < count * kGroups; ++i) store<Real>(best + i * W, hidden);
+        for (int g = 0; g < kGroups; ++g)
+            if (!kWholeGroup<P> || raw || status[g] == kHidden)
+                for (int i = 0; i < count; ++i) store<Real>(best + (i * kGroups + g) * W, hidden);
         for (int g = 0, end; g < kGroups; g = end) {
             end = g + 1;
             if (status[g] == kHidden) continue;
@@ -272,7 +281,7 @@ template <class P> struct Tile {
                 dots_here(q_rows, j, least(end * kGroup, p.kv_len - key), plain);
             } else {
                 scores_of<P>(count, plain, q_rows, padded_units, k + j * size.units, size.units, run_of_units, end * kGroup - j,
-                             scores + j, kBlock, best + g * W, kGroups * W);
+                             scores + j, kBlock, best + g * W, kGroups * W, ahead);
             }
             if (plain) continue;
             for (int i = 0; i < count; ++i) {
@@ -311,48 +320,61 @@ template <class P> struct Tile {
         }
     }
 
+    // The lanes of the vectors of some rows joined, a row to a lane; in the same order whatever the rows beside it.
+    template <class Op> static POZOR_INLINE void join_rows(const Vec<Real>* of_row, Real* joined, Op op) {
+        if constexpr (W >= kRows) {
+            Vec<Real> v[kRows];
+#pragma GCC unroll 8
+            for (int i = 0; i < kRows; ++i) v[i] = of_row[i];
+            store<Real>(joined, across<Real, kRows>(v, op));
+        } else {
+            for (int i = 0; i < kRows; ++i) joined[i] = reduce<Real>(of_row[i], op);
+        }
+    }
+
     // scores -> exp(logit - running maximum) in probs; factor: what the sums so far are multiplied by.
     void soften(Real* factor) {
-        alignas(64) Real old[kRows + W] = {}, drop[kRows + W] = {};
-        const Real minus_inf = -static_cast<Real>(__builtin_inf());
-        for (int i = 0; i < count; ++i) {
-            old[i] = m[row + i];
-            Vec<Real> tops = load(best + i * kGroups * W);
-            for (int g = 1; g < kGroups; ++g) tops = max<Real>(load(best + (i * kGroups + g) * W), tops);
-            const Real top = reduce_max<Real>(tops);
-            const Real now = top > old[i] ? top : old[i];
-            m[row + i] = now;
-            drop[i] = old[i] == minus_inf ? minus_inf
-                      : how.differences   ? (old[i] - now) * how.to_bits
-                                          : old[i] * how.to_bits - now * how.to_bits;
+        alignas(64) Real top[kRows + W], now[kRows + W], drop[kRows + W], times[kRows + W];
+        const Vec<Real> minus_inf = splat<Real>(-static_cast<Real>(__builtin_inf())), bits = splat<Real>(how.to_bits);
+        Vec<Real> of_row[kRows];
+#pragma GCC unroll 8
+        for (int i = 0; i < kRows; ++i) {  // those beyond count are not used
+            of_row[i] = load(best + i * kGroups * W);
+            for (int g = 1; g < kGroups; ++g) of_row[i] = max<Real>(load(best + (i * kGroups + g) * W), of_row[i]);
         }
-        for (int i = count; i < kRows; ++i) drop[i] = 0;
-        for (int i = 0; i < kRows; i += W) store<Real>(old + i, exp2<Real>(load(drop + i)));
+        join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return max<Real>(a, b); });
+        for (int i = 0; i < kRows; i += W) {
+            const Vec<Real> old = load(m + row + i), larger = max<Real>(load(top + i), old);
+            const Vec<Real> change = how.differences ? (old - larger) * bits : old * bits - larger * bits;
+            store<Real>(now + i, larger);
+            store<Real>(drop + i, old == minus_inf ? minus_inf : change);
+            store<Real>(times + i, exp2<Real>(load(drop + i)));
+        }
         if (seen.active) seen.rank(row, count, key, scores, best);
-        Real total[kRows];
         for (int i = 0; i < count; ++i) {
-            factor[i] = old[i];
+            factor[i] = times[i];
             Real* s = scores + i * kBlock;
             const int r = row + i;
-            const Real base = m[r] == minus_inf ? 0 : m[r];
+            m[r] = now[i];
+            const Real base = now[i] == minus_inf[0] ? 0 : now[i];
             if (seen.active) {
                 seen.before(r, i, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
-                total[i] = how.differences ? exponentials<true, true>(s, i, base, factor[i])
-                                           : exponentials<true, false>(s, i, base, factor[i]);
+                of_row[i] = how.differences ? exponentials<true, true>(s, i, base) : exponentials<true, false>(s, i, base);
             } else {
-                how.differences ? exponentials<false, true>(s, i, base, factor[i])
-                                : exponentials<false, false>(s, i, base, factor[i]);
+                of_row[i] = how.differences ? exponentials<false, true>(s, i, base) : exponentials<false, false>(s, i, base);
             }
         }
+        join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return a + b; });
+        for (int i = 0; i < count; ++i) l[row + i] = l[row + i] * factor[i] + top[i];
         // a loop of its own: what was just written is slow to read off its grid
         for (int i = 0; seen.active && i < count; ++i) {
             const int r = row + i;
-            seen.after(r, i, key, scores + i * kBlock, status, words[i], m[r], total[i], sight.lo[r], sight.hi[r],
+            seen.after(r, i, key, scores + i * kBlock, status, words[i], m[r], top[i], sight.lo[r], sight.hi[r],
                        p.q_offset[sight.b] + sight.query[r]);
         }
     }
 
-    template <bool See, bool Differences> POZOR_INLINE Real exponentials(Real* s, int i, Real base, Real factor) {
+    template <bool See, bool Differences> POZOR_INLINE Vec<Real> exponentials(Real* s, int i, Real base) {
         const Vec<Real> scale = splat<Real>(how.to_bits), from = splat<Real>(base), shift = splat<Real>(-base * how.to_bits);
         Vec<Real> sum{}, weighted{};
         [[maybe_unused]] const Vec<Real> floor = splat<Real>(Real(-2000));
@@ -382,10 +404,8 @@ template <class P> struct Tile {
             if constexpr (See) seen.sum_of_group(i, g, part[0]);
             sum += part[0];
         }
-        const Real total = reduce_add<Real>(sum);
-        l[row + i] = l[row + i] * factor + total;
         if constexpr (See) seen.weigh(row + i, reduce_add<Real>(weighted));
-        return total;
+        return sum;
     }
 
     // acc = acc * factor + probs . v over the runs of groups that are not hidden

@@ -189,7 +189,7 @@ def _run(name: str, problem: Problem, want: Want | None, from_torch: bool = Fals
     count = threads.num_threads()
     if from_torch:
         count = min(count, sys.modules["torch"].get_num_threads())
-    return module.run(problem, want, count)
+    return module.run(problem, want, count, from_torch)
 
 
 def _forward_only(problem: Problem, found: Observation, name: str) -> Observation:

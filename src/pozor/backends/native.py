@@ -65,8 +65,11 @@ def _runnable() -> tuple[str, ...]:
     return tuple(_native.runnable())
 
 
-def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
-    """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest."""
+def run(problem: Problem, want: Want | None, threads: int = 1, in_torch: bool = False) -> Observation:
+    """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest.
+
+    in_torch: the caller works in torch, whose threads are then the ones to use.
+    """
     want = want or _NOTHING
     refused = refusal(problem, want)
     if refused:
@@ -75,11 +78,11 @@ def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
     results = _Results(problem, want)
     seen = _sight(problem)
     if seen is not None:
-        results.fill(problem, want, seen, threads)
+        results.fill(problem, want, seen, threads, in_torch)
     else:
         for part, sight, where in _pieces(problem, want):
             piece = _Results(part, want, problem.q_offset, problem.q_len)
-            piece.fill(part, want, sight, threads)
+            piece.fill(part, want, sight, threads, in_torch)
             results.place(piece, part, sight, where)
     return results.observation(problem, want)
 
@@ -310,7 +313,7 @@ class _Results:
             self.pooled = tuple(np.empty(grid, wide) for _ in range(3))
         self.queries = np.zeros(by_key, np.int64) if want.received else None
 
-    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int) -> None:
+    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int, in_torch: bool) -> None:
         """One call of the kernel."""
         if self.lse.size == 0:
             return
@@ -344,6 +347,7 @@ class _Results:
             pooled_share=pooled[2],
             isa=instruction_set(),
             threads=threads,
+            in_torch=in_torch,
         )
 
     def place(
