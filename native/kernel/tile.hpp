@@ -124,13 +124,23 @@ template <class P> struct Tile {
         pack_keys<P>(keys_here, p.k, sight.b, kv_head, first, last, p.head_dim, size.units, tail);
     }
     template <class F> void score_all(int64_t at, F f) {
-        begin();
+        take_queries();
         key = at;
         for (row = 0; row < sight.rows; row += kRows) {
             count = static_cast<int>(least(kRows, sight.rows - row));
             if (!survey()) continue;
             score(keys_here);
             for (int i = 0; i < count; ++i) f(row + i, scores + i * kBlock, status, words[i]);
+        }
+    }
+
+    // The same without scores, where only what is visible counts.
+    template <class F> void survey_all(int64_t at, F f) {
+        key = at;
+        for (row = 0; row < sight.rows; row += kRows) {
+            count = static_cast<int>(least(kRows, sight.rows - row));
+            if (!survey()) continue;
+            for (int i = 0; i < count; ++i) f(row + i, scores, status, words[i]);
         }
     }
 
@@ -158,6 +168,16 @@ template <class P> struct Tile {
         m[r] = top;
     }
 
+    void begin() {
+        take_queries();
+        for (int r = 0; r < sight.rows; ++r) {
+            m[r] = -static_cast<Real>(__builtin_inf());
+            l[r] = 0;
+        }
+        std::memset(acc, 0, static_cast<size_t>(sight.rows * size.v_padded) * sizeof(Real));
+        seen.begin(sight.rows);
+    }
+
   private:
     // A share of the next block for each group of each panel.
     Ahead next_block(Source<P> from, const Real* v, int64_t v_stride) const {
@@ -178,7 +198,7 @@ template <class P> struct Tile {
         return next;
     }
 
-    void begin() {
+    void take_queries() {
         constexpr int early = 8;  // rows asked for before they are read
         for (int r = 0; r < sight.rows; ++r) {
             if (r + early < sight.rows) {
@@ -189,11 +209,7 @@ template <class P> struct Tile {
             row_units<P>(to, p.q.at(sight.b, sight.head[r], sight.query[r]), p.q.stride[3], p.q.dtype, p.head_dim,
                          padded_units);
             if (how.flip || how.fold != 1) turn(to);
-            m[r] = -static_cast<Real>(__builtin_inf());
-            l[r] = 0;
         }
-        std::memset(acc, 0, static_cast<size_t>(sight.rows * size.v_padded) * sizeof(Real));
-        seen.begin(sight.rows);
     }
     void turn(Real* row_of_q) {
         if constexpr (P::pair == 2) {  // a scale to fold keeps off this path
@@ -334,6 +350,7 @@ template <class P> struct Tile {
             store<Real>(drop + i, old == minus_inf ? minus_inf : change);
             store<Real>(times + i, exp2<Real>(load(drop + i)));
         }
+        if (seen.active) seen.rank(row, count, key, scores, best);
         for (int i = 0; i < count; ++i) {
             factor[i] = times[i];
             Real* s = scores + i * kBlock;
@@ -341,16 +358,20 @@ template <class P> struct Tile {
             m[r] = now[i];
             const Real base = now[i] == minus_inf[0] ? 0 : now[i];
             if (seen.active) {
-                seen.before(r, key, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
+                seen.before(r, i, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
                 of_row[i] = how.differences ? exponentials<true, true>(s, i, base) : exponentials<true, false>(s, i, base);
-                seen.after(r, key, s, status, words[i], m[r], sight.lo[r], sight.hi[r],
-                           p.q_offset[sight.b] + sight.query[r]);
             } else {
                 of_row[i] = how.differences ? exponentials<false, true>(s, i, base) : exponentials<false, false>(s, i, base);
             }
         }
         join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return a + b; });
         for (int i = 0; i < count; ++i) l[row + i] = l[row + i] * factor[i] + top[i];
+        // a loop of its own: what was just written is slow to read off its grid
+        for (int i = 0; seen.active && i < count; ++i) {
+            const int r = row + i;
+            seen.after(r, i, key, scores + i * kBlock, status, words[i], m[r], top[i], sight.lo[r], sight.hi[r],
+                       p.q_offset[sight.b] + sight.query[r]);
+        }
     }
 
     template <bool See, bool Differences> POZOR_INLINE Vec<Real> exponentials(Real* s, int i, Real base) {
@@ -368,7 +389,7 @@ template <class P> struct Tile {
                 const Vec<Real> y = Differences ? (x - from) * scale : fma<Real>(x, scale, shift);
                 const Vec<Real> e = exp2<Real>(y);
                 // -inf * 0 is NaN; below the floor e is 0 anyway
-                if constexpr (See) weighted = fma<Real>(e, y < floor ? floor : y, weighted);
+                if constexpr (See) weighted = fma<Real>(e, max<Real>(floor, y), weighted);
                 part[j / W % 2] += e;
                 if constexpr (P::pair == 2) {
 #if defined(__AVX512BF16__)
@@ -380,7 +401,7 @@ template <class P> struct Tile {
                 if (P::pair == 1 || See) store<Real>(group + j, e);
             }
             part[0] += part[1];
-            if constexpr (See) seen.sum_of_group(g, part[0]);
+            if constexpr (See) seen.sum_of_group(i, g, part[0]);
             sum += part[0];
         }
         if constexpr (See) seen.weigh(row + i, reduce_add<Real>(weighted));

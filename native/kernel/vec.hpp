@@ -67,7 +67,17 @@ template <class T> POZOR_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
 }
 
 // NaN in a is passed over (b is kept), as in maxps.
-template <class T> POZOR_INLINE Vec<T> max(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
+template <class T> POZOR_INLINE Vec<T> max(Vec<T> a, Vec<T> b) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_max_ps((__m512)a, (__m512)b);
+    else return (Vec<T>)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_max_ps((__m256)a, (__m256)b);
+    else return (Vec<T>)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    return a > b ? a : b;
+#endif
+}
 
 // x / d, with inverse = 1 / d rounded: the remainder of the first guess corrects it to the rounded quotient (Markstein
 // 1990). Where there is no such remainder (infinities, NaN) the guess is it.

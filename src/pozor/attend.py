@@ -233,6 +233,26 @@ def block_logits(
     return _block_logits(inputs.as_numpy(problem), batch, head, rows, keys, dtype)
 
 
+def squares(
+    problem: Problem,
+    batch: int,
+    head: int,
+    rows: slice,
+    keys: slice,
+    size: int,
+    lse: np.ndarray | None = None,
+    weight: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """One head's rows x keys in squares of size x size: (largest float32, total float64, count int64).
+
+    exp(logit - lse) by the lse of the rows, each within 1e-5 of its float64, times its key's weight where
+    weight, (kv_len,), is given. count: visible cells; without an lse it alone has a meaning. None without the
+    native kernel, or where size is no power of two up to 64.
+    """
+    judged, count = inputs.as_numpy(problem), threads.num_threads()
+    return _backend("native").squares(judged, batch, head, rows, keys, size, lse, weight, count)
+
+
 def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:
     """Attention over the union of disjoint key sets: lse = ln Σ exp(lse_i), out = Σ exp(lse_i - lse) out_i.
 
