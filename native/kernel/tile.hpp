@@ -320,222 +320,23 @@ template <class P> struct Tile {
         }
     }
 
-    // The lanes of the vectors of some rows joined, a row to a lane; in the same order whatever the rows beside it.
-    template <class Op> static POZOR_INLINE void join_rows(const Vec<Real>* of_row, Real* joined, Op op) {
-        if constexpr (W >= kRows) {
-            Vec<Real> v[kRows];
-#pragma GCC unroll 8
-            for (int i = 0; i < kRows; ++i) v[i] = of_row[i];
-            store<Real>(joined, across<Real, kRows>(v, op));
-        } else {
-            for (int i = 0; i < kRows; ++i) joined[i] = reduce<Real>(of_row[i], op);
-        }
-    }
+    // soften.hpp: scores -> exp(logit - running maximum) in probs; factor: what the sums so far are multiplied by.
+    template <class Op> static void join_rows(const Vec<Real>* of_row, Real* joined, Op op);
+    void soften(Real* factor);
+    template <bool See, bool Differences> Vec<Real> exponentials(Real* s, int i, Real base);
 
-    // scores -> exp(logit - running maximum) in probs; factor: what the sums so far are multiplied by.
-    void soften(Real* factor) {
-        alignas(64) Real top[kRows + W], now[kRows + W], drop[kRows + W], times[kRows + W];
-        const Vec<Real> minus_inf = splat<Real>(-static_cast<Real>(__builtin_inf())), bits = splat<Real>(how.to_bits);
-        Vec<Real> of_row[kRows];
-#pragma GCC unroll 8
-        for (int i = 0; i < kRows; ++i) {  // those beyond count are not used
-            of_row[i] = load(best + i * kGroups * W);
-            for (int g = 1; g < kGroups; ++g) of_row[i] = max<Real>(load(best + (i * kGroups + g) * W), of_row[i]);
-        }
-        join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return max<Real>(a, b); });
-        for (int i = 0; i < kRows; i += W) {
-            const Vec<Real> old = load(m + row + i), larger = max<Real>(load(top + i), old);
-            const Vec<Real> change = how.differences ? (old - larger) * bits : old * bits - larger * bits;
-            store<Real>(now + i, larger);
-            store<Real>(drop + i, old == minus_inf ? minus_inf : change);
-            store<Real>(times + i, exp2<Real>(load(drop + i)));
-        }
-        if (seen.active) seen.rank(row, count, key, scores, best);
-        for (int i = 0; i < count; ++i) {
-            factor[i] = times[i];
-            Real* s = scores + i * kBlock;
-            const int r = row + i;
-            m[r] = now[i];
-            const Real base = now[i] == minus_inf[0] ? 0 : now[i];
-            if (seen.active) {
-                seen.before(r, i, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
-                of_row[i] = how.differences ? exponentials<true, true>(s, i, base) : exponentials<true, false>(s, i, base);
-            } else {
-                of_row[i] = how.differences ? exponentials<false, true>(s, i, base) : exponentials<false, false>(s, i, base);
-            }
-        }
-        join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return a + b; });
-        for (int i = 0; i < count; ++i) l[row + i] = l[row + i] * factor[i] + top[i];
-        // a loop of its own: what was just written is slow to read off its grid
-        for (int i = 0; seen.active && i < count; ++i) {
-            const int r = row + i;
-            seen.after(r, i, key, scores + i * kBlock, status, words[i], m[r], top[i], sight.lo[r], sight.hi[r],
-                       p.q_offset[sight.b] + sight.query[r]);
-        }
-    }
-
-    template <bool See, bool Differences> POZOR_INLINE Vec<Real> exponentials(Real* s, int i, Real base) {
-        const Vec<Real> scale = splat<Real>(how.to_bits), from = splat<Real>(base), shift = splat<Real>(-base * how.to_bits);
-        Vec<Real> sum{}, weighted{};
-        [[maybe_unused]] const Vec<Real> floor = splat<Real>(Real(-2000));
-        for (int g = 0; g < kGroups; ++g) {
-            if (status[g] == kHidden) continue;
-            Real* group = s + g * kGroup;
-            [[maybe_unused]] Vec<Real> narrow{};
-            Vec<Real> part[2] = {Vec<Real>{}, Vec<Real>{}};
-#pragma GCC unroll 4
-            for (int j = 0; j < kGroup; j += W) {
-                const Vec<Real> x = load(group + j);
-                const Vec<Real> y = Differences ? (x - from) * scale : fma<Real>(x, scale, shift);
-                const Vec<Real> e = exp2<Real>(y);
-                // -inf * 0 is NaN; below the floor e is 0 anyway
-                if constexpr (See) weighted = fma<Real>(e, max<Real>(floor, y), weighted);
-                part[j / W % 2] += e;
-                if constexpr (P::pair == 2) {
-#if defined(__AVX512BF16__)
-                    if (j / W % 2 == 1)
-                        store<Real>(probs + (i * kBlock + g * kGroup + j - W) / 2, narrow_pairs(narrow, e));
-#endif
-                    narrow = e;
-                }
-                if (P::pair == 1 || See) store<Real>(group + j, e);
-            }
-            part[0] += part[1];
-            if constexpr (See) seen.sum_of_group(i, g, part[0]);
-            sum += part[0];
-        }
-        if constexpr (See) seen.weigh(row + i, reduce_add<Real>(weighted));
-        return sum;
-    }
-
-    // acc = acc * factor + probs . v over the runs of groups that are not hidden
-    void gather(const Real* v, int64_t v_stride, const Real* factor) {
-        constexpr Real one[kRows] = {1, 1, 1, 1, 1, 1};
-        int64_t lo = p.kv_len, hi = 0;
-        bool partly = false;
-        for (int i = 0; i < count; ++i)
-            if (sight.lo[row + i] < sight.hi[row + i]) {
-                lo = least(lo, sight.lo[row + i]);
-                hi = most(hi, sight.hi[row + i]);
-            }
-        for (int g = 0; g < kGroups; ++g) partly |= status[g] == kPartly;
-        if (v != nullptr && partly && poisoned < 0) poisoned = any_not_finite(v, v_stride);
-        for (int g = 0; g < kGroups;) {
-            if (status[g] == kHidden) {
-                ++g;
-                continue;
-            }
-            int end = g;
-            while (end < kGroups && status[end] != kHidden) ++end;
-            int64_t a = most(lo, key + g * kGroup) - key, z = least(hi, key + end * kGroup) - key;
-            a = a / P::pair * P::pair;
-            const int64_t units = (z - a + P::pair - 1) / P::pair;
-            const Real* from = v + a / P::pair * v_stride;
-            const Real* weights = probs + a / P::pair;
-            if (v == nullptr)
-                gather_raw(a, units, factor, partly);
-            else if (partly && poisoned)
-                gather_clean(from, v_stride, a, units, factor);
-            else
-                in_runs(count, weights, from, v_stride, units, acc + row * size.v_padded, factor);
-            factor = one;
-            g = end;
-        }
-    }
-
-    // In runs, so that a sum is not longer than its rounding allows.
-    void in_runs(int rows, const Real* weights, const Real* v, int64_t v_stride, int64_t units, Real* to,
-                 const Real* factor) {
-        constexpr Real one[kRows] = {1, 1, 1, 1, 1, 1};
-        for (int64_t u = 0; u < units; u += kValueRun)
-            add_values<P>(rows, weights + u, kBlock / P::pair, v + u * v_stride, v_stride, least(kValueRun, units - u),
-                          size.v_padded, to, size.v_padded, u == 0 ? factor : one);
-    }
-
-    // One or two queries: what a row may not see is skipped key by key where something is hidden.
-    void gather_raw(int64_t a, int64_t n, const Real* factor, bool partly) {
-        if constexpr (P::pair == 1) {
-            with_dtype<Real>(p.v.dtype, [&](auto dtype) {
-                const char* v = p.v.at(sight.b, kv_head, key);
-                Real* to = acc + row * size.v_padded;
-                if (!partly) return raw_columns<dtype.value>(count, probs, v, a, n, to, factor);
-                for (int i = 0; i < count; ++i) {
-                    const Real* weights = probs + i * kBlock;
-                    Real* sums = to + i * size.v_padded;
-                    Real times[kRows] = {factor[i]};
-                    for (int64_t j = a, end; j < a + n; j = end) {
-                        const bool shown = visible(i, j);
-                        for (end = j + 1; end < a + n && visible(i, end) == shown; ++end) {
-                        }
-                        if (!shown) continue;
-                        raw_columns<dtype.value>(1, weights, v, j, end - j, sums, times);
-                        times[0] = 1;
-                    }
-                    if (times[0] != 1)  // nothing shown here: the change of the maximum is still due
-                        raw_columns<dtype.value>(1, weights, v, a, 0, sums, times);
-                }
-            });
-        }
-    }
+    // gather.hpp: acc = acc * factor + probs . v over the runs of groups that are not hidden
+    void gather(const Real* v, int64_t v_stride, const Real* factor);
+    void in_runs(int rows, const Real* weights, const Real* v, int64_t v_stride, int64_t units, Real* to, const Real* factor);
+    void gather_raw(int64_t a, int64_t n, const Real* factor, bool partly);
     bool visible(int i, int64_t j) const { return words[i][j / kGroup] >> (j % kGroup) & 1; }
-
     template <Dtype D>
-    void raw_columns(int rows, const Real* weights, const char* v, int64_t first, int64_t n, Real* to,
-                     const Real* factor) {
-        const char* from = v + first * p.v.stride[2];
-        constexpr int NV = kScoreVectors;
-        with_rows(rows, [&](auto mr) {
-            int64_t c = 0;
-            auto some = [&](auto vectors) {
-                values_where_they_lie<Real, D, mr.value, vectors.value>(weights + first, kBlock,
-                                                                        from + c * size_of(D), p.v.stride[2], n,
-                                                                        to + c, size.v_padded, factor);
-                c += vectors.value * W;
-            };
-            while (c + NV * W <= size.v_padded) some(std::integral_constant<int, NV>{});
-            while (c < size.v_padded) some(std::integral_constant<int, 1>{});
-        });
-    }
-
-    bool any_not_finite(const Real* v, int64_t v_stride) const {
-        const int64_t first = most(key, sight.first / kGroup * kGroup) - key;
-        const int64_t last = least(key + kBlock, sight.last) - key;
-        Vec<Real> sum{};
-        for (int64_t u = first / P::pair; u < (last + P::pair - 1) / P::pair; ++u)
-            for (int64_t c = 0; c < size.v_padded; c += W) {
-                const Vec<Real> x = load(v + u * v_stride + c);
-                if constexpr (P::pair == 2) {
-                    sum += (Vec<Real>)((IVec<Real>)x << 16) * Real(0);
-                    sum += (Vec<Real>)((IVec<Real>)x & static_cast<int32_t>(0xffff0000)) * Real(0);
-                } else {
-                    sum += x * Real(0);
-                }
-            }
-        const Real total = reduce_add<Real>(sum);
-        return !(total == 0);
-    }
-
-    // Row by row with the values that it may not see set to 0: 0 * NaN would reach it.
-    void gather_clean(const Real* v, int64_t v_stride, int64_t a, int64_t units, const Real* factor) {
-        for (int i = 0; i < count; ++i) {
-            for (int64_t u = 0; u < units; ++u) {
-                Real* to = clean + u * size.v_padded;
-                std::memcpy(to, v + u * v_stride, static_cast<size_t>(size.v_padded) * sizeof(Real));
-                for (int half = 0; half < P::pair; ++half) {
-                    const int64_t j = a + u * P::pair + half;
-                    if (words[i][j / kGroup] >> (j % kGroup) & 1) continue;
-                    if constexpr (P::pair == 2) {
-                        uint16_t* pairs = reinterpret_cast<uint16_t*>(to);
-                        for (int64_t c = 0; c < size.v_padded; ++c) pairs[2 * c + half] = 0;
-                    } else {
-                        std::memset(to, 0, static_cast<size_t>(size.v_padded) * sizeof(Real));
-                    }
-                }
-            }
-            in_runs(1, probs + (i * kBlock + a) / P::pair, clean, size.v_padded, units, acc + (row + i) * size.v_padded,
-                    factor + i);
-        }
-    }
+    void raw_columns(int rows, const Real* weights, const char* v, int64_t first, int64_t n, Real* to, const Real* factor);
+    bool any_not_finite(const Real* v, int64_t v_stride) const;
+    void gather_clean(const Real* v, int64_t v_stride, int64_t a, int64_t units, const Real* factor);
 };
 
 }  // namespace pozor::POZOR_ISA
+
+#include "gather.hpp"
+#include "soften.hpp"

@@ -42,9 +42,10 @@ def available() -> bool:
 
 def refusal(problem: Problem, want: Want | None) -> str | None:
     """Why the kernel does not cover this call, as `argument · rule · what came`; None if it does."""
-    for name, width in (("head_dim", problem.head_dim), ("v_head_dim", problem.v_head_dim)):
-        if width > MOST_DIM:
-            return f"backend='native' takes {name} up to {MOST_DIM}; got {width}"
+    head_dim, v_head_dim = problem.head_dim, problem.v_head_dim
+    if head_dim > MOST_DIM or v_head_dim > MOST_DIM:
+        name, width = ("head_dim", head_dim) if head_dim > MOST_DIM else ("v_head_dim", v_head_dim)
+        return f"backend='native' takes {name} up to {MOST_DIM}; got {width}"
     block = 0 if want is None else want.pooled
     if block and (block & (block - 1) or not 16 <= block <= 1024):
         return f"backend='native' takes Want(pooled) as a power of two from 16 to 1024; got {block}"
@@ -116,9 +117,12 @@ class _Sight(NamedTuple):
     mask: np.ndarray | None  # bool, its axes 1 or those of (batch, num_heads, q_len, kv_len)
 
 
+_EVERYTHING = _Sight(None, None, None, None)
+
+
 def _prepared(problem: Problem) -> Problem:
     """Arrays in the machine's byte order."""
-    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "bias")}
+    arrays = {"q": problem.q, "k": problem.k, "v": problem.v, "bias": problem.bias}
     swapped = {
         name: array.astype(array.dtype.newbyteorder("="))
         for name, array in arrays.items()
@@ -132,6 +136,8 @@ def _sight(problem: Problem) -> _Sight | None:
     visibility = problem.visibility
     if visibility.callables or len(visibility.arrays) > 1:
         return None
+    if not visibility.hides:
+        return _EVERYTHING
     left, right, others = _interval(visibility)
     ranges = None
     if others:
