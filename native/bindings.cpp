@@ -12,6 +12,7 @@
 #include "dispatch.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/problem.hpp"
+#include "team.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,7 +23,7 @@ using pozor::Dtype;
 using pozor::Problem;
 using pozor::View;
 
-constexpr double kAlone = 4e6;  // multiplications that one thread does before another has woken up
+constexpr double kAlone = 8e5;  // multiplications that one thread does before another has woken up
 
 // A Python buffer, held while the kernel reads or writes it.
 class Held {
@@ -92,24 +93,31 @@ double work_of(const Problem& p) {
            static_cast<double>(p.head_dim + p.v_head_dim);
 }
 
-void forward(const Problem& p, const char* isa, int threads) {
+// Python's lock is free while the work is done.
+template <class Work> void leased(const char* isa, int threads, const pozor::Team& team, const Work& work) {
     const pozor::Isa* chosen = *isa == 0 ? &pozor::default_isa() : pozor::find_isa(isa);
     if (chosen == nullptr) throw nb::value_error("an instruction set that this machine does not run");
     bool stopped;
     {
         nb::gil_scoped_release free;
-        const pozor::Lease lease(work_of(p) < kAlone ? 1 : threads, interrupted);
-        chosen->forward(p);
+        const pozor::Lease lease(threads, interrupted, team);
+        work(*chosen);
         stopped = lease.stopped();
     }
     if (stopped) throw nb::python_error();
+}
+
+void forward(const Problem& p, const char* isa, int threads, bool in_torch) {
+    const bool alone = work_of(p) < kAlone;
+    const pozor::Team team = in_torch && !alone ? pozor::torchs_team() : pozor::Team{};
+    leased(isa, alone ? 1 : threads, team, [&](const pozor::Isa& chosen) { chosen.forward(p); });
 }
 
 void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle lse, nb::handle q_offset, double scale,
          double softcap, nb::handle sink, nb::handle bias, nb::handle mask, nb::handle ranges, std::optional<int64_t> left,
          std::optional<int64_t> right, nb::handle row_max, nb::handle entropy, nb::handle top_probs, nb::handle top_keys,
          nb::handle distance, int64_t ahead, nb::handle received, int64_t pooled, nb::handle pooled_max,
-         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads) {
+         nb::handle pooled_mean, nb::handle pooled_share, const std::string& isa, int threads, bool in_torch) {
     const Held hq(q, false), hk(k, false), hv(v, false), hout(out, true), hlse(lse, true), hoffset(q_offset, false),
         hsink(sink, false), hbias(bias, false), hmask(mask, false), hranges(ranges, false), hmax(row_max, true),
         hentropy(entropy, true), hprobs(top_probs, true), hkeys(top_keys, true), hdistance(distance, true),
@@ -151,7 +159,7 @@ void run(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle ls
     p.pooled_mean = hpmean.data();
     p.pooled_share = hpshare.data();
 
-    forward(p, isa.c_str(), threads);
+    forward(p, isa.c_str(), threads, in_torch);
 }
 
 // An array of a call that needs no judging: a buffer, or what a tensor says of itself, (address, shape, strides in
@@ -225,7 +233,7 @@ class Plain {
 
 // Runs a call that is plainly right: four lengths that agree, one dtype, nothing to broadcast. False where a judge is needed.
 bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal, double scale, const char* isa,
-           nb::handle threads) {
+           nb::handle threads, bool in_torch) {
     const Plain hq(q), hk(k), hv(v), ho(out, true);
     for (const Plain* array : {&hq, &hk, &hv, &ho})
         if (!array->good || array->type != hq.type || array->axes != hq.axes) return false;
@@ -256,8 +264,44 @@ bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal
     p.q_offset = offsets.data();
     p.scale = scale;
     if (causal) p.right = 0;
-    forward(p, isa, work_of(p) < kAlone ? 1 : nb::cast<int>(threads()));  // asking takes as long as a small head
+    forward(p, isa, work_of(p) < kAlone ? 1 : nb::cast<int>(threads()), in_torch);  // asking takes as long as a small head
     return true;
+}
+
+// Squares of one head; see kernel/problem.hpp. The arrays have four axes, the first two of length 1.
+void squares(nb::handle q, nb::handle k, nb::handle q_offset, double scale, double softcap, nb::handle bias, nb::handle mask,
+             nb::handle ranges, std::optional<int64_t> left, std::optional<int64_t> right, int64_t size, nb::handle lse,
+             nb::handle weight, nb::handle largest, nb::handle total, nb::handle count, bool wide, const std::string& isa,
+             int threads) {
+    const Held hq(q, false), hk(k, false), hoffset(q_offset, false), hbias(bias, false), hmask(mask, false),
+        hranges(ranges, false), hlse(lse, false), hweight(weight, false), hlargest(largest, true), htotal(total, true),
+        hcount(count, true);
+    Problem p;
+    p.q = hq.rows();
+    p.k = hk.rows();
+    p.batch = p.heads = p.kv_heads = 1;
+    p.q_len = hq.shape(2);
+    p.head_dim = hq.shape(3);
+    p.kv_len = hk.shape(2);
+    p.q_offset = static_cast<const int64_t*>(hoffset.data());
+    p.scale = scale;
+    p.softcap = softcap;
+    p.bias = hbias.view();
+    p.mask = hmask.view();
+    p.ranges = hranges.view();
+    p.num_ranges = hranges ? hranges.shape(3) / 2 : 0;
+    if (left) p.left = *left;
+    if (right) p.right = *right;
+    pozor::Squares to;
+    to.size = size;
+    to.wide = wide;
+    to.lse = static_cast<const double*>(hlse.data());
+    to.weight = static_cast<const double*>(hweight.data());
+    to.largest = static_cast<float*>(hlargest.data());
+    to.total = static_cast<double*>(htotal.data());
+    to.count = static_cast<int64_t*>(hcount.data());
+    if (size < 1 || size > 64 || (size & (size - 1)) != 0) throw nb::value_error("size must be a power of two up to 64");
+    leased(isa.c_str(), threads, pozor::Team{}, [&](const pozor::Isa& chosen) { chosen.squares(p, to); });
 }
 
 }  // namespace
@@ -269,9 +313,12 @@ NB_MODULE(_native, m) {
           "left"_a = nb::none(), "right"_a = nb::none(), "row_max"_a = nb::none(), "entropy"_a = nb::none(),
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
-          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1);
-    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a,
+          "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1, "in_torch"_a = false);
+    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a, "in_torch"_a,
           "Runs a call of arrays that agree, or of tensors as (address, shape, strides, type); False where it must be judged.");
+    m.def("squares", &squares, "q"_a, "k"_a, "q_offset"_a, "scale"_a, "softcap"_a, "bias"_a.none(), "mask"_a.none(),
+          "ranges"_a.none(), "left"_a.none(), "right"_a.none(), "size"_a, "lse"_a.none(), "weight"_a.none(),
+          "largest"_a.none(), "total"_a.none(), "count"_a, "wide"_a, "isa"_a, "threads"_a);
     m.def("runnable", &pozor::runnable, "Instruction sets that this machine runs, the default first.");
     m.def("usable_cores", &pozor::usable_cores);
     m.def("fma_peak", &ceiling<pozor::fma_peak>, "threads"_a, "FLOP/s in float32 at most, measured for 0.1 s.");

@@ -42,6 +42,33 @@ struct Case {
     int threads;
 };
 
+// The first head in squares by the lse just found: a line of them adds up to its rows that see something.
+template <class T> double check_squares(const Isa& isa, const Case& c, const Problem& all, const std::vector<T>& lse) {
+    Problem p;
+    p.batch = p.heads = p.kv_heads = 1;
+    p.q_len = c.q_len, p.kv_len = c.kv_len, p.head_dim = c.dim, p.scale = all.scale;
+    p.q = all.q, p.k = all.k, p.mask = all.mask, p.bias = all.bias, p.left = all.left, p.right = all.right;
+    p.q_offset = all.q_offset;
+    const int64_t lines = (c.q_len + 3) / 4, columns = (c.kv_len + 3) / 4;
+    std::vector<double> by(lse.begin(), lse.begin() + c.q_len), total(lines * columns);
+    std::vector<float> largest(total.size());
+    std::vector<int64_t> count(total.size());
+    Squares to;
+    to.size = 4, to.lse = by.data(), to.largest = largest.data(), to.total = total.data(), to.count = count.data();
+    {
+        const Lease lease(c.threads, nullptr);
+        isa.squares(p, to);
+    }
+    double worst = 0;
+    for (int64_t line = 0; line < lines; ++line) {
+        double sum = 0, rows = 0;
+        for (int64_t i = 0; i < columns; ++i) sum += total[line * columns + i];
+        for (int64_t i = 4 * line; i < 4 * line + 4 && i < c.q_len; ++i) rows += lse[i] != -INFINITY;
+        worst = std::fmax(worst, std::fabs(sum - rows) / 4);
+    }
+    return worst;
+}
+
 // One call with every observable; the largest errors of out and lse.
 template <class T> double check(const Isa& isa, const Case& c, Dtype dtype) {
     const int64_t B = 2, K = 2, H = K * c.group;
@@ -77,6 +104,7 @@ template <class T> double check(const Isa& isa, const Case& c, Dtype dtype) {
             const Lease lease(c.threads, nullptr);
             isa.forward(p);
         }
+        worst = std::fmax(worst, check_squares<T>(isa, c, p, lse));
         for (int64_t b = 0; b < B; ++b)
             for (int64_t h = 0; h < H; ++h)
                 for (int64_t i = 0; i < c.q_len; ++i) {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernel/problem.hpp"
@@ -20,13 +22,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
 constexpr auto kSpin = std::chrono::microseconds(30);  // waking a thread costs about as much
-constexpr int64_t kKeep = int64_t{64} << 20;           // larger scratch is given back
+constexpr int64_t kKeep = int64_t{64} << 20;           // larger memory is given back
+constexpr int64_t kHugePage = int64_t{2} << 20;
 
 struct Job {
     Body body;
     void* context;
     int64_t count;
     std::atomic<int64_t> next{0};
+    std::atomic<int> seats{0};  // threads that may still join
     std::atomic<bool> stop{false};
     std::atomic<bool> no_memory{false};
 };
@@ -39,6 +43,7 @@ class Pool {
             std::lock_guard lock(mutex_);
             while (static_cast<int>(threads_.size()) < helpers)
                 threads_.emplace_back([this, id = static_cast<int>(threads_.size())] { serve(id); });
+            size.store(static_cast<int>(threads_.size()));
             job_ = &job;
             work_ = work;
             helpers_ = helpers;
@@ -54,6 +59,7 @@ class Pool {
         job_ = nullptr;
     }
     std::mutex busy;
+    std::atomic<int> size{0};
 
   private:
     static void pause() {
@@ -91,9 +97,12 @@ class Pool {
 
 // Never destroyed: its threads end with the process. After a fork the child has none of them and starts afresh.
 std::atomic<Pool*> pool{nullptr};
+std::atomic<bool> forked{false};
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] {
+    pool.store(nullptr);
+    forked.store(true);
+});
 Pool& the_pool() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { pool.store(nullptr); });
-    (void)registered;
     Pool* p = pool.load();
     if (p == nullptr) {
         Pool* fresh = new Pool;
@@ -105,6 +114,7 @@ Pool& the_pool() {
 
 struct Call {
     int threads = 1;
+    Team team;
     bool (*interrupted)() = nullptr;
     Clock::time_point asked;
     std::atomic<bool> stop{false};
@@ -138,16 +148,40 @@ void serve_job(Job& job) {
     working = nullptr;
 }
 
+// A team has as many threads as its runtime likes; those beyond the number asked for leave at once.
+void serve_in_team(void* context) {
+    Job& job = *static_cast<Job*>(context);
+    if (job.seats.fetch_sub(1, std::memory_order_relaxed) > 0) serve_job(job);
+}
+
+// Large memory lies on huge pages where the system has them: fewer page faults and address look-ups.
 void* aligned(int64_t bytes) {
-    void* p = std::aligned_alloc(64, static_cast<size_t>((bytes + 63) / 64 * 64 + 64));
+    const int64_t grain = bytes >= 2 * kHugePage ? kHugePage : 64;
+    const auto size = static_cast<size_t>((bytes + 64 + grain - 1) / grain * grain);
+    void* p = std::aligned_alloc(static_cast<size_t>(grain), size);
     if (p == nullptr) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    if (grain == kHugePage) madvise(p, size, MADV_HUGEPAGE);
+#endif
     return p;
+}
+
+// The memory of the last call, for the next one: fresh pages cost as much as packing into them. Not waited for.
+struct Kept {
+    std::mutex mutex;
+    char* data = nullptr;
+    int64_t size = 0;
+};
+Kept& kept() {
+    static Kept* const memory = new Kept;  // never destroyed: a call may outlive the end of main
+    return *memory;
 }
 
 }  // namespace
 
-Lease::Lease(int threads, bool (*interrupted)()) {
+Lease::Lease(int threads, bool (*interrupted)(), Team team) {
     the_call.threads = threads;
+    the_call.team = forked.load() ? Team{} : team;
     the_call.interrupted = interrupted;
     the_call.asked = Clock::now();
     the_call.stop = false;
@@ -189,11 +223,18 @@ void parallel(int64_t count, Body body, void* context) {
     job.count = count;
     const int64_t wanted = threads();
     const int helpers = static_cast<int>((wanted < count ? wanted : count) - 1);
+    const Team team = current == nullptr ? Team{} : current->team;
     Pool& shared = the_pool();
     std::unique_lock lock(shared.busy, std::defer_lock);
     // a pool at work for another caller is not waited for: that caller's cores are taken
     if (helpers < 1 || !lock.try_lock()) {
         serve_job(job);
+    } else if (team.run != nullptr) {
+        job.seats = helpers + 1;
+        // never a smaller team than its owner has: the runtime would end the threads left over
+        const int size = team.size();
+        team.run(serve_in_team, &job, static_cast<unsigned>(size > wanted ? size : wanted), 0);
+        if (job.next.load() < count && !job.no_memory && !cancelled()) serve_job(job);
     } else {
         shared.run(job, helpers, serve_job);
     }
@@ -211,8 +252,32 @@ void* scratch(int64_t bytes) {
     return memory.data;
 }
 
-Shared::Shared(int64_t bytes) : data(static_cast<char*>(aligned(bytes))) {}
-Shared::~Shared() { std::free(data); }
+Shared::Shared(int64_t bytes) : data(nullptr), size_(bytes) {
+    if (bytes == 0) return;
+    Kept& memory = kept();
+    {
+        std::unique_lock lock(memory.mutex, std::try_to_lock);
+        if (lock && memory.data != nullptr && memory.size >= bytes) {
+            data = memory.data;
+            size_ = memory.size;
+            memory.data = nullptr;
+        }
+    }
+    if (data == nullptr) data = static_cast<char*>(aligned(bytes));
+}
+Shared::~Shared() {
+    Kept& memory = kept();
+    if (data != nullptr && size_ <= kKeep) {
+        std::unique_lock lock(memory.mutex, std::try_to_lock);
+        if (lock && (memory.data == nullptr || memory.size < size_)) {
+            std::swap(memory.data, data);
+            std::swap(memory.size, size_);
+        }
+    }
+    std::free(data);
+}
+
+int pool_size() { return the_pool().size.load(); }
 
 int usable_cores() {
     cpu_set_t set;

@@ -5,6 +5,7 @@
 
 namespace pozor::POZOR_ISA {
 
+constexpr int64_t kDirect = 2;  // so many queries read keys and values where they lie
 constexpr int64_t kEarly = 24;  // keys that are asked for before they are read
 
 template <class T, Dtype D> struct Raw;

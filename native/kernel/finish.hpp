@@ -7,14 +7,20 @@ namespace pozor::POZOR_ISA {
 template <class T> POZOR_INLINE void write_row(char* to, Dtype dtype, const T* from, T divisor, bool zero, int64_t n) {
     constexpr int W = lanes<T>;
     alignas(64) T value[W];
-    // one division, not one a vector: half a unit in the last place dearer
-    const Vec<T> factor = splat<T>(T(1) / divisor);
+    const T factor_of_none = zero ? 0 : 1, inverse = T(1) / divisor;
     for (int64_t c = 0; c < n; c += W) {
-        const Vec<T> x = zero ? Vec<T>{} : load(from + c) * factor;
+        const Vec<T> x = factor_of_none == 0 ? Vec<T>{} : quotient<T>(load(from + c), splat<T>(divisor), splat<T>(inverse));
         const int64_t width = least(W, n - c);
         if (size_of(dtype) == static_cast<int64_t>(sizeof(T)) && width == W) {
             std::memcpy(to + c * static_cast<int64_t>(sizeof(T)), &x, kVectorBytes);
             continue;
+        }
+        if constexpr (sizeof(T) == 4) {
+            if (width == W) {
+                auto* half = reinterpret_cast<uint16_t*>(to + c * 2);
+                dtype == Dtype::f16 ? store_half(half, x) : store_bfloat(half, x);
+                continue;
+            }
         }
         store<T>(value, x);
         for (int64_t i = 0; i < width; ++i) {

@@ -8,7 +8,6 @@
 
 namespace pozor::POZOR_ISA {
 
-constexpr int64_t kDirect = 2;                        // so many read keys and values where they lie
 constexpr int64_t kPackBudget = int64_t{40} << 20;    // bytes packed at once
 constexpr int64_t kChunk = 512;                       // keys of one part of a split
 constexpr int64_t kMostChunks = 64;
@@ -25,8 +24,10 @@ template <class P> class Forward {
     bool copy_values = false;  // block by block, in each tile
     Real *packed_keys = nullptr, *packed_values = nullptr;
     int64_t task_rows = kTileRows, tasks_per_head = 0;
-    int64_t chunk = 0, chunks = 0, row_tiles = 0;
-    Real *part_acc = nullptr, *part_max = nullptr, *part_sum = nullptr;
+    int64_t chunk = 0, chunks = 0, row_tiles = 0, rows_of_tile = 0;
+    int64_t part_size = 0;  // of one row and chunk: sum of values, maximum, sum, observables
+    Real *parts = nullptr, *kept = nullptr;
+    uint8_t* kept_cells = nullptr;
 
   public:
     explicit Forward(const Problem& problem)
@@ -35,7 +36,7 @@ template <class P> class Forward {
     void run() {
         if (p.batch * p.heads * p.q_len == 0) return;
         if (Few<P>::takes(p, how)) Few<P>(p, how).run();
-        else if (p.q_len <= kShort && !p.observes()) short_queries();
+        else if (p.q_len <= kShort) short_queries();
         else long_queries();
         if (p.received && !cancelled()) Received<P>(p, how).run();
     }
@@ -144,79 +145,104 @@ template <class P> class Forward {
         chunk = most(kChunk, round_up((p.kv_len + kMostChunks - 1) / kMostChunks, kBlock));
         chunks = most(1, (p.kv_len + chunk - 1) / chunk);
         const int64_t rows = group * p.q_len, all = p.batch * p.kv_heads;
-        row_tiles = (rows + kTileRows - 1) / kTileRows;
-        const int64_t parts = chunks > 1 ? all * chunks * rows : 0;
-        Shared memory(parts * (size.v_padded + 2) * static_cast<int64_t>(sizeof(Real)) + 64);
-        part_acc = reinterpret_cast<Real*>(memory.data);
-        part_max = part_acc + parts * size.v_padded;
-        part_sum = part_max + parts;
+        rows_of_tile = kTileRows / p.q_len * p.q_len;  // whole heads: their rows share pooled blocks
+        row_tiles = (rows + rows_of_tile - 1) / rows_of_tile;
+        const Observer<Real> seen(p, how);
+        part_size = size.v_padded + 2 + seen.state_size();
+        const int64_t each = chunks > 1 ? round_up(all * chunks * rows * part_size, 16) : 0;
+        const int64_t keep = chunks > 1 ? round_up(all * rows * seen.kept_size(), 16) : 0;
+        const int64_t cells = chunks > 1 ? all * rows * seen.kept_cells() : 0;
+        Shared memory((each + keep) * static_cast<int64_t>(sizeof(Real)) + cells + 64);
+        parts = reinterpret_cast<Real*>(memory.data);
+        kept = parts + each;
+        kept_cells = reinterpret_cast<uint8_t*>(kept + keep);
+        if (cells > 0) std::memset(kept_cells, 0, static_cast<size_t>(cells));
         parallel(all * row_tiles * chunks,
-                 [](void* self, int64_t i) { static_cast<Forward*>(self)->chunk_of_head(i); }, this);
+                 [](void* self, int64_t i) { static_cast<Forward*>(self)->chunk_of_rows(i); }, this);
         if (chunks > 1 && !cancelled())
-            parallel(all * group, [](void* self, int64_t i) { static_cast<Forward*>(self)->merge_head(i); }, this);
+            parallel(all * row_tiles, [](void* self, int64_t i) { static_cast<Forward*>(self)->merge_rows(i); }, this);
     }
 
-    void chunk_of_head(int64_t i) {
-        FlushToZero guard;
-        const int64_t c = i % chunks, tile_of = i / chunks % row_tiles, pair = i / chunks / row_tiles;
-        const int64_t b = pair / p.kv_heads, kv_head = pair % p.kv_heads, rows = group * p.q_len;
-        Tile<P> tile(p);
-        tile.kv_head = kv_head;
-        tile.sight.b = b;
+    // Some rows of one kv head, head after head. tile_of: which of its row tiles.
+    void set_rows(Tile<P>& tile, int64_t pair, int64_t tile_of) {
+        tile.kv_head = pair % p.kv_heads;
+        tile.sight.b = pair / p.kv_heads;
         tile.direct = p.q_len <= kDirect;
-        const int64_t first = tile_of * kTileRows;
-        tile.sight.rows = static_cast<int>(least(kTileRows, rows - first));
+        const int64_t first = tile_of * rows_of_tile;
+        tile.sight.rows = static_cast<int>(least(rows_of_tile, group * p.q_len - first));
         for (int r = 0; r < tile.sight.rows; ++r) {
-            tile.sight.head[r] = static_cast<int32_t>(kv_head * group + (first + r) / p.q_len);
+            tile.sight.head[r] = static_cast<int32_t>(tile.kv_head * group + (first + r) / p.q_len);
             tile.sight.query[r] = static_cast<int32_t>((first + r) % p.q_len);
         }
-        const Source<P> from{};
-        tile.run(c * chunk, least((c + 1) * chunk, p.kv_len), from);
+    }
+    int64_t row_of(int64_t pair, int64_t tile_of, int r) const {
+        return pair * group * p.q_len + tile_of * rows_of_tile + r;
+    }
+
+    void chunk_of_rows(int64_t i) {
+        FlushToZero guard;
+        const int64_t c = i % chunks, tile_of = i / chunks % row_tiles, pair = i / chunks / row_tiles;
+        Tile<P> tile(p);
+        set_rows(tile, pair, tile_of);
+        tile.run(c * chunk, least((c + 1) * chunk, p.kv_len), Source<P>{});
         if (cancelled()) return;
+        if (chunks == 1) return finish_rows(tile);
+        const int64_t first = c * chunk / kBlock, last = least((c + 1) * chunk / kBlock, tile.seen.blocks);
         for (int r = 0; r < tile.sight.rows; ++r) {
-            const Real* acc = tile.acc + r * size.v_padded;
-            if (chunks == 1) {
-                if (tile.l[r] != tile.l[r] && p.row_max) tile.rank_again(r, from);
-                finish_row<Real>(p, how, b, tile.sight.head[r], tile.sight.query[r], tile.m[r], tile.l[r], acc);
-                continue;
-            }
-            const int64_t part = (pair * chunks + c) * rows + first + r;
-            if (tile.l[r] != tile.l[r] && p.row_max) tile.rank_again(r, from);
-            part_max[part] = tile.m[r];
-            part_sum[part] = tile.l[r];
-            std::memcpy(part_acc + part * size.v_padded, acc, static_cast<size_t>(size.v_padded) * sizeof(Real));
+            const int64_t row = row_of(pair, tile_of, r);
+            Real* to = parts + (row * chunks + c) * part_size;
+            std::memcpy(to, tile.acc + r * size.v_padded, static_cast<size_t>(size.v_padded) * sizeof(Real));
+            to[size.v_padded] = tile.m[r];
+            to[size.v_padded + 1] = tile.l[r];
+            tile.seen.save(r, to + size.v_padded + 2);
+            tile.seen.save_kept(r, first, last, kept + row * tile.seen.kept_size(),
+                                kept_cells + row * tile.seen.kept_cells());
         }
     }
 
-    void merge_head(int64_t i) {
+    void merge_rows(int64_t i) {
         FlushToZero guard;
-        constexpr int W = lanes<Real>;
-        const int64_t pair = i / group, b = pair / p.kv_heads, h = pair % p.kv_heads * group + i % group;
-        const int64_t rows = group * p.q_len;
-        auto* acc = static_cast<Real*>(scratch(size.v_padded * static_cast<int64_t>(sizeof(Real))));
-        for (int64_t n = 0; n < p.q_len; ++n) {
-            const int64_t first = pair * chunks * rows + i % group * p.q_len + n;
-            Real top = -static_cast<Real>(__builtin_inf()), sum = 0;
-            for (int64_t c = 0; c < chunks; ++c) {
-                const Real x = part_max[first + c * rows];
-                top = x > top || x != x ? x : top;
-            }
-            std::memset(acc, 0, static_cast<size_t>(size.v_padded) * sizeof(Real));
-            for (int64_t c = 0; c < chunks; ++c) {
-                const int64_t part = first + c * rows;
-                if (part_sum[part] == 0) continue;  // nothing visible
-                const Real from = part_max[part];
-                const Real drop = from == top         ? 0
-                                  : how.differences ? (from - top) * how.to_bits
-                                                    : from * how.to_bits - top * how.to_bits;
-                const Vec<Real> factor = exp2<Real>(splat<Real>(drop));
-                sum += part_sum[part] * factor[0];
-                const Real* more = part_acc + part * size.v_padded;
-                for (int64_t x = 0; x < size.v_padded; x += W)
-                    store<Real>(acc + x, fma<Real>(load(more + x), factor, load(acc + x)));
-            }
-            finish_row<Real>(p, how, b, h, n, top, sum, acc);
+        const int64_t pair = i / row_tiles, tile_of = i % row_tiles;
+        Tile<P> tile(p);
+        set_rows(tile, pair, tile_of);
+        tile.begin();
+        bool numbers = true;
+        for (int r = 0; r < tile.sight.rows; ++r) {
+            const int64_t row = row_of(pair, tile_of, r);
+            numbers &= merge_row(tile, r, parts + row * chunks * part_size);
+            tile.seen.take_kept(r, kept + row * tile.seen.kept_size(), kept_cells + row * tile.seen.kept_cells());
         }
+        if (!numbers && (p.row_max || tile.seen.active)) tile.run(0, p.kv_len, Source<P>{});  // NaN: its rules need all keys
+        if (!cancelled()) finish_rows(tile);
+    }
+    // False if a sum is not a number.
+    bool merge_row(Tile<P>& tile, int r, const Real* part) {
+        constexpr int W = lanes<Real>;
+        const int64_t at_max = size.v_padded, at_sum = size.v_padded + 1;
+        Real top = -static_cast<Real>(__builtin_inf()), sum = 0;
+        for (int64_t c = 0; c < chunks; ++c) top = part[c * part_size + at_max] > top ? part[c * part_size + at_max] : top;
+        Real* acc = tile.acc + r * size.v_padded;
+        for (int64_t c = 0; c < chunks; ++c, part += part_size) {
+            if (part[at_sum] == 0) continue;  // nothing visible
+            const Real from = part[at_max];
+            const Real drop = from == top         ? 0
+                              : how.differences ? (from - top) * how.to_bits
+                                                : from * how.to_bits - top * how.to_bits;
+            const Vec<Real> factor = exp2<Real>(splat<Real>(drop));
+            sum += part[at_sum] * factor[0];
+            for (int64_t x = 0; x < size.v_padded; x += W)
+                store<Real>(acc + x, fma<Real>(load(part + x), factor, load(acc + x)));
+            tile.seen.add_state(r, part + at_sum + 1, factor[0], drop, part[at_sum]);
+        }
+        tile.m[r] = top;
+        tile.l[r] = sum;
+        return sum == sum;
+    }
+
+    void finish_rows(Tile<P>& tile) {
+        if (p.pooled > 0) tile.seen.begin_block_row();
+        for (int r = 0; r < tile.sight.rows; ++r)
+            finish(tile, r, tile.sight.b, tile.sight.head[r], tile.sight.query[r], Source<P>{}, p.q_len);
     }
 };
 

@@ -21,6 +21,7 @@ struct Sight {
     int32_t head[kTileRows], query[kTileRows];
     int64_t lo[kTileRows], hi[kTileRows];  // no key outside [lo, hi) is visible; both 0 if none is
     int64_t first = 0, last = 0;           // the same for the whole tile
+    int64_t inner_first = 0, inner_last = 0;  // what lies in every row's [lo, hi)
     explicit Sight(const Problem& problem) : p(problem) {}
 
     const int32_t* ranges(int row) const {
@@ -30,6 +31,8 @@ struct Sight {
     void look(int64_t start, int64_t stop) {
         first = stop;
         last = start;
+        inner_first = start;
+        inner_last = stop;
         for (int r = 0; r < rows; ++r) {
             const int64_t position = query[r] + p.q_offset[b];
             lo[r] = most(start, position - p.left);
@@ -47,14 +50,19 @@ struct Sight {
             }
             if (lo[r] >= hi[r]) {
                 lo[r] = hi[r] = 0;
+                inner_last = start;
                 continue;
             }
+            inner_first = most(inner_first, lo[r]);
+            inner_last = least(inner_last, hi[r]);
             first = least(first, lo[r]);
             last = most(last, hi[r]);
         }
     }
     // Without arrays and with one range at most, everything inside [lo, hi) is visible.
     bool interval() const { return !p.mask && p.num_ranges <= 1; }
+    // Every row sees every one of keys [a, z).
+    bool all_seen(int64_t a, int64_t z) const { return interval() && a >= inner_first && z <= inner_last; }
 
     uint64_t word(int row, int64_t key) const {
         uint64_t seen = span_word(lo[row], hi[row], key);

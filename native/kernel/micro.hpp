@@ -11,7 +11,21 @@ constexpr int64_t kValueRun = kFused ? kBlock : 64;
 constexpr int64_t kAhead = 8;    // units whose keys or values are asked for early
 constexpr int kRows = 6;       // rows of a panel: 6 x kScoreVectors sums fill the registers
 
-// scores[i][0 .. NV*W) = q[i] . k (+ what is there, if ADD), and best[i] = max(best[i], scores) lane by lane if MAX.
+// A panel holds all keys of a group.
+template <class P> constexpr bool kWholeGroup = lanes<typename P::Real> * kScoreVectors == kGroup;
+
+// Memory to ask for early, a little at each step: the next block of keys and of values on its way into the second cache.
+struct Ahead {
+    const char *keys = nullptr, *keys_end = nullptr, *values = nullptr, *values_end = nullptr;
+    int lines = 0;  // of each at one step
+    POZOR_INLINE void ask() {
+        for (int i = 0; i < lines && keys < keys_end; ++i, keys += 64) __builtin_prefetch(keys, 0, 2);
+        for (int i = 0; i < lines && values < values_end; ++i, values += 64) __builtin_prefetch(values, 0, 2);
+    }
+};
+
+// scores[i][0 .. NV*W) = q[i] . k (+ what is there, if ADD), and best[i] = max(best[i], scores) lane by lane if MAX;
+// without what was in best where a panel is a whole group.
 template <class P, int MR, bool ADD, bool MAX>
 POZOR_INLINE void score_panel(const typename P::Real* q, int64_t q_stride, const typename P::Real* k, int64_t units,
                               typename P::Real* scores, int64_t s_stride, typename P::Real* best, int64_t b_stride) {
@@ -43,7 +57,7 @@ POZOR_INLINE void score_panel(const typename P::Real* q, int64_t q_stride, const
 #pragma GCC unroll 8
             for (int j = 0; j < NV; ++j) sum[i][j] += load(scores + i * s_stride + j * W);
         if constexpr (MAX) {
-            Vec<Real> top = load(best + i * b_stride);
+            Vec<Real> top = kWholeGroup<P> ? splat<Real>(-static_cast<Real>(__builtin_inf())) : load(best + i * b_stride);
 #pragma GCC unroll 8
             for (int j = 0; j < NV; ++j) top = max<Real>(sum[i][j], top);
             store<Real>(best + i * b_stride, top);
@@ -104,11 +118,12 @@ template <class F> POZOR_INLINE void with_rows(int rows, F f) {
 template <class P, int MR, bool MAX>
 POZOR_INLINE void score_panels(const typename P::Real* q, int64_t q_stride, const typename P::Real* k, int64_t units,
                                int64_t run, int64_t keys, typename P::Real* scores, int64_t s_stride, typename P::Real* best,
-                               int64_t b_stride) {
+                               int64_t b_stride, Ahead& ahead) {
     constexpr int W = lanes<typename P::Real>;
     constexpr int64_t panel = W * kScoreVectors;
     for (int64_t j = 0; j < keys; j += panel) {
         const typename P::Real* at = k + j * units;
+        if (j % kGroup == 0) ahead.ask();
         typename P::Real *to = scores + j, *top = best + j / kGroup * W;
         if (units <= run) {
             score_panel<P, MR, false, MAX>(q, q_stride, at, units, to, s_stride, top, b_stride);
@@ -126,12 +141,12 @@ POZOR_INLINE void score_panels(const typename P::Real* q, int64_t q_stride, cons
 template <class P>
 inline void scores_of(int rows, bool want_max, const typename P::Real* q, int64_t q_stride, const typename P::Real* k,
                       int64_t units, int64_t run, int64_t keys, typename P::Real* scores, int64_t s_stride,
-                      typename P::Real* best, int64_t b_stride) {
+                      typename P::Real* best, int64_t b_stride, Ahead& ahead) {
     with_rows(rows, [&](auto mr) {
         if (want_max)
-            score_panels<P, mr.value, true>(q, q_stride, k, units, run, keys, scores, s_stride, best, b_stride);
+            score_panels<P, mr.value, true>(q, q_stride, k, units, run, keys, scores, s_stride, best, b_stride, ahead);
         else
-            score_panels<P, mr.value, false>(q, q_stride, k, units, run, keys, scores, s_stride, best, b_stride);
+            score_panels<P, mr.value, false>(q, q_stride, k, units, run, keys, scores, s_stride, best, b_stride, ahead);
     });
 }
 

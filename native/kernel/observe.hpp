@@ -18,7 +18,7 @@ constexpr double kLn2 = 0.6931471805599453;
 template <class T> struct Observer {
     static constexpr int W = lanes<T>;
     static constexpr int kFinest = 16;  // keys of the smallest pooled block
-    static constexpr int kWide = 8;  // parts handled together: those of one block at the coarsest
+    static constexpr int kFewest = static_cast<int>(kBlock / kGroup);  // parts of a block at the coarsest
     static constexpr int kGroups = static_cast<int>(kBlock / kGroup);
     static constexpr int kParts = static_cast<int>(kBlock) / kFinest;
 
@@ -32,7 +32,7 @@ template <class T> struct Observer {
     int32_t* whole_cells;
     uint8_t* cells;
     int64_t rows_seeing = 0;
-    alignas(64) T here_max[kParts], here_sum[kParts], group_max[kGroups], group_sum[kGroups * W];
+    alignas(64) T here_max[kRows * kParts], group_sum[kRows * kGroups * W];
 
     Observer(const Problem& problem, const Scoring<T>& scoring) : p(problem), how(scoring), active(problem.observes()), top(problem.top_k) {
         grain = p.pooled > 0 && p.pooled < kGroup ? p.pooled : kGroup;
@@ -46,7 +46,7 @@ template <class T> struct Observer {
         if (!active) return 0;
         const int64_t pooled = p.pooled > 0;
         return kTileRows * (static_cast<int64_t>(sizeof(T)) * (1 + 2 * top.room + bin_room + pooled * (2 * parts + blocks)) +
-                            pooled * parts) +
+                            pooled * parts) + pooled * kGroup +
                pooled * (parts * (3 * static_cast<int64_t>(sizeof(T)) + 4) + 8 * kBlock) + 64 * 16;
     }
     void carve(char* next) {
@@ -63,7 +63,7 @@ template <class T> struct Observer {
         take(largest, pooled * kTileRows * parts);
         take(sums, pooled * kTileRows * parts);
         take(bases, pooled * kTileRows * blocks);
-        take(cells, pooled * kTileRows * parts);
+        take(cells, pooled * (kTileRows * parts + kGroup));
         take(factors, pooled * (blocks + W));
         take(whole_max, pooled * (parts + W));
         take(whole_sum, pooled * (parts + W));
@@ -86,19 +86,15 @@ template <class T> struct Observer {
         rows_seeing = 0;
     }
 
-    // The largest score of each group, from its vector of largest scores, and of each part.
-    void maxima(const T* scores, const uint8_t* status, const T* best) {
-        join(best, group_max, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); });
-        if (p.pooled == 0) return;
-        if (parts_in_group == 1) {
-            std::memcpy(here_max, group_max, sizeof group_max);
-            return;
-        }
+    // The largest score of each part, those of whole groups from their vectors of largest scores.
+    void maxima(int i, const T* scores, const uint8_t* status, const T* best) {
+        T* here = here_max + i * kParts;
+        if (parts_in_group == 1) return join(best, here, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); });
         for (int64_t g = 0; g < kGroups; ++g)
             for (int64_t j = g * parts_in_group; status[g] != 0 && j < (g + 1) * parts_in_group; ++j) {
                 Vec<T> most_here = load(scores + j * grain);
                 for (int64_t c = W; c < grain; c += W) most_here = max<T>(load(scores + j * grain + c), most_here);
-                here_max[j] = reduce_max<T>(most_here);
+                here[j] = reduce_max<T>(most_here);
             }
     }
     template <class Op> POZOR_INLINE static void join(const T* vectors, T* to, Op op) {
@@ -112,10 +108,14 @@ template <class T> struct Observer {
         }
     }
 
-    // Scores of one row, before they become exponentials. drop, factor: the change of the maximum, in bits.
-    void before(int r, int64_t key, const T* scores, const uint8_t* status, const T* best, T factor, T drop,
+    // Scores of the `count` rows from r.
+    void rank(int r, int count, int64_t key, const T* scores, const T* best) {
+        if (p.top_k > 0) top.take(r, count, key, scores, best);
+    }
+    // Scores of one row, the i-th at hand, before they become exponentials. drop, factor: the change of the maximum, in bits.
+    void before(int r, int i, const T* scores, const uint8_t* status, const T* best, T factor, T drop,
                 T row_sum) {
-        if (p.pooled > 0 || p.top_k > 0) maxima(scores, status, best);
+        if (p.pooled > 0) maxima(i, scores, status, best);
         if (p.entropy) weighted[r] = factor == 0 ? 0 : factor * (weighted[r] + drop * row_sum);
         if (bin_room > 0 && factor != 1) {
             T* row = bins + r * bin_room;
@@ -125,32 +125,30 @@ template <class T> struct Observer {
                 store<T>(row + i, x == 0 ? x : x * splat<T>(factor));
             }
         }
-        if (p.top_k > 0) top.take(r, key, scores, status, best, group_max);
     }
-    void weigh(int r, T amount) {
-        if (p.entropy) weighted[r] += amount;
-    }
-    POZOR_INLINE void sum_of_group(int g, Vec<T> sum) { store<T>(group_sum + g * W, sum); }
+    void weigh(int r, T amount) { if (p.entropy) weighted[r] += amount; }
+    POZOR_INLINE void sum_of_group(int i, int g, Vec<T> sum) { store<T>(group_sum + (i * kGroups + g) * W, sum); }
 
     // The exponentials of one row. lo, hi: what it may see; total: their sum.
-    void after(int r, int64_t key, const T* e, const uint8_t* status, const uint64_t* words, T base, int64_t lo,
+    void after(int r, int i, int64_t key, T* e, const uint8_t* status, const uint64_t* words, T base, T total, int64_t lo,
                int64_t hi, int64_t position) {
         if (p.pooled == 0 && !p.distance) return;
-        for (int g = 0; g < kGroups; ++g)
-            if (status[g] == 0) store<T>(group_sum + g * W, Vec<T>{});
-        alignas(64) T sum[kGroups];
-        join(group_sum, sum, [](Vec<T> a, Vec<T> b) { return a + b; });
-        if (p.distance) spread(r, key, e, status, sum, lo, hi, position);
-        if (p.pooled > 0) keep(r, key, e, status, words, sum, base);
+        for (int g = 0; g < kGroups; ++g) {
+            if (status[g] != 0) continue;
+            sum_of_group(i, g, Vec<T>{});
+            if (p.distance) std::memset(e + g * kGroup, 0, kGroup * sizeof(T));
+        }
+        if (p.distance) spread(r, key, e, total, lo, hi, position);
+        if (p.pooled > 0) keep(r, i, key, e, status, words, base);
     }
 
     // What a block of keys gave to each part, until the row's lse is known.
-    void keep(int r, int64_t key, const T* e, const uint8_t* status, const uint64_t* words, const T* sum, T base) {
+    void keep(int r, int i, int64_t key, const T* e, const uint8_t* status, const uint64_t* words, T base) {
         const int64_t at = r * parts + key / grain;
         bases[r * blocks + key / kBlock] = base;
         if (parts_in_group == 1) {
-            std::memcpy(largest + at, here_max, sizeof group_max);
-            std::memcpy(sums + at, sum, kGroups * sizeof(T));
+            std::memcpy(largest + at, here_max + i * kParts, kGroups * sizeof(T));
+            join(group_sum + i * kGroups * W, sums + at, [](Vec<T> a, Vec<T> b) { return a + b; });
             for (int g = 0; g < kGroups; ++g)
                 cells[at + g] = static_cast<uint8_t>(status[g] == 0 ? 0 : __builtin_popcountll(words[g]));
             return;
@@ -161,10 +159,55 @@ template <class T> struct Observer {
                 Vec<T> here = load(e + n * grain);
                 for (int64_t c = W; c < grain; c += W) here += load(e + n * grain + c);
                 const uint64_t bits = (words[g] >> (n * grain % kGroup)) << (64 - grain);
-                largest[at + n] = here_max[n];
+                largest[at + n] = here_max[i * kParts + n];
                 sums[at + n] = reduce_add<T>(here);
                 cells[at + n] = static_cast<uint8_t>(__builtin_popcountll(bits));
             }
+        }
+    }
+
+    // ---- parts of a row that several tiles found, each over some blocks of keys ----
+    // Numbers of one row relative to its maximum, and those kept for each block of keys.
+    int64_t state_size() const { return active ? 1 + 2 * top.room + bin_room : 0; }
+    int64_t kept_size() const { return active && p.pooled > 0 ? 2 * parts + blocks : 0; }
+    int64_t kept_cells() const { return active && p.pooled > 0 ? parts : 0; }
+
+    void save(int r, T* to) const {
+        if (!active) return;
+        const auto room = static_cast<size_t>(top.room) * sizeof(T);
+        to[0] = weighted[r];
+        std::memcpy(to + 1, top.scores + r * top.room, room);
+        std::memcpy(to + 1 + top.room, top.keys + r * top.room, room);
+        std::memcpy(to + 1 + 2 * top.room, bins + r * bin_room, static_cast<size_t>(bin_room) * sizeof(T));
+    }
+    // Blocks [first, last) of one row; to: room for all of them.
+    void save_kept(int r, int64_t first, int64_t last, T* to, uint8_t* to_cells) const {
+        if (kept_size() == 0) return;
+        const int64_t per_block = kBlock / grain, a = first * per_block, n = (last - first) * per_block;
+        std::memcpy(to + a, largest + r * parts + a, static_cast<size_t>(n) * sizeof(T));
+        std::memcpy(to + parts + a, sums + r * parts + a, static_cast<size_t>(n) * sizeof(T));
+        std::memcpy(to + 2 * parts + first, bases + r * blocks + first, static_cast<size_t>(last - first) * sizeof(T));
+        std::memcpy(to_cells + a, cells + r * parts + a, static_cast<size_t>(n));
+    }
+    void take_kept(int r, const T* from, const uint8_t* from_cells) {
+        if (kept_size() == 0) return;
+        std::memcpy(largest + r * parts, from, static_cast<size_t>(parts) * sizeof(T));
+        std::memcpy(sums + r * parts, from + parts, static_cast<size_t>(parts) * sizeof(T));
+        std::memcpy(bases + r * blocks, from + 2 * parts, static_cast<size_t>(blocks) * sizeof(T));
+        std::memcpy(cells + r * parts, from_cells, static_cast<size_t>(parts));
+    }
+    // A saved state, in the order of the keys. factor, drop: from its maximum to that of the row; sum: its row sum.
+    void add_state(int r, const T* from, T factor, T drop, T sum) {
+        if (!active) return;
+        if (p.entropy && factor != 0) weighted[r] += factor * (from[0] + drop * sum);
+        for (int64_t n = 0; n < p.top_k; ++n) {
+            typename Int<T>::type key;
+            std::memcpy(&key, from + 1 + top.room + n, sizeof key);
+            if (key >= 0) top.insert(r, from[1 + n], key);
+        }
+        for (int64_t i = 0; i < bin_room; ++i) {
+            const T x = from[1 + 2 * top.room + i];
+            if (x != 0) bins[r * bin_room + i] += x * factor;
         }
     }
 
@@ -179,12 +222,8 @@ template <class T> struct Observer {
     void mark(int r, int64_t delta) {
         if (p.distance) bins[r * bin_room + bin_of(delta)] = static_cast<T>(__builtin_nan(""));
     }
-    void forget_top(int r) {
-        if (p.top_k > 0) top.forget(r);
-    }
-    void insert_top(int r, T score, int64_t key) {
-        if (p.top_k > 0) top.insert(r, score, key);
-    }
+    void forget_top(int r) { if (p.top_k > 0) top.forget(r); }
+    void insert_top(int r, T score, int64_t key) { if (p.top_k > 0) top.insert(r, score, key); }
 
     void finish_row(int r, int64_t b, int64_t h, int64_t i, const Ending<T>& end) {
         const int64_t at = (b * p.heads + h) * p.q_len + i;
@@ -205,40 +244,80 @@ template <class T> struct Observer {
     }
 
   private:
-    // Sum of e over keys [a, z) of the block; sum: of each group.
-    static T run_sum(const T* e, const uint8_t* status, const T* sum, int64_t a, int64_t z) {
-        T total = 0;
-        while (a < z) {
-            const int64_t g = a / kGroup, next = (g + 1) * kGroup, stop = least(z, next);
-            if (a == g * kGroup && stop == next) {
-                total += sum[g];
-            } else if (status[g] != 0) {
-                Vec<T> some{};
-                for (int64_t c = a / W * W; c < stop; c += W)
-                    some += select<T>(span_word(a, stop, c), load(e + c), Vec<T>{});
-                total += reduce_add<T>(some);
-            }
-            a = stop;
+    // Bins of one block, each a vector to be added up, all of them together.
+    struct Pieces {
+        T* row;
+        int n = 0;
+        int64_t bin[W];
+        Vec<T> sum[W];
+        POZOR_INLINE explicit Pieces(T* to) : row(to) {}
+        POZOR_INLINE void add(int64_t to, Vec<T> some) {
+            bin[n] = to;
+            sum[n] = some;
+            if (++n == W) flush();
         }
-        return total;
-    }
+        POZOR_INLINE void flush() {
+            alignas(64) T joined[W];
+            for (int i = n; i < W; ++i) sum[i] = Vec<T>{};
+            store<T>(joined, across<T, W>(sum, [](Vec<T> a, Vec<T> b) { return a + b; }));
+            for (int i = 0; i < n; ++i) row[bin[i]] += joined[i];
+            n = 0;
+        }
+    };
 
     // Within a row the distance falls as the key grows: bins are runs of keys.
-    void spread(int r, int64_t key, const T* e, const uint8_t* status, const T* sum, int64_t lo, int64_t hi,
-                int64_t position) {
+    void spread(int r, int64_t key, const T* e, T total, int64_t lo, int64_t hi, int64_t position) {
         T* row = bins + r * bin_room;
-        const int64_t stop = least(hi, key + kBlock);
-        for (int64_t j = most(lo, key); j < stop;) {
+        const int64_t first = most(lo, key), stop = least(hi, key + kBlock);
+        if (first >= stop) return;
+        const int64_t farthest = bin_of(position - first);
+        if (farthest == bin_of(position - stop + 1)) {
+            row[farthest] += total;
+            return;
+        }
+        Pieces pieces(row);
+        for (int64_t j = first; j < stop;) {
             const int64_t delta = position - j;
-            const int64_t bin = bin_of(delta);
-            int64_t end = j + 1;
-            if (delta != 0) {
-                const int width = width_of(delta);
-                end = delta > 0 ? position - (int64_t{1} << width) + 1 : position + (int64_t{2} << width);
+            if (delta < W && delta > -W) {
+                near(pieces, key, e, first, stop, position);
+                j = position + W;
+                continue;
             }
+            const int width = width_of(delta);
+            int64_t end = delta > 0 ? position - (int64_t{1} << width) + 1 : position + (int64_t{2} << width);
             end = least(end, stop);
-            row[bin] += run_sum(e, status, sum, j - key, end - key);
+            const int64_t bin = bin_of(delta);
+            pieces.add(bin, sum_of_run(e + j - key, end - j));
             j = end;
+        }
+        pieces.flush();
+    }
+    POZOR_INLINE static Vec<T> sum_of_run(const T* from, int64_t n) {
+        Vec<T> even{}, odd{};
+        const T* last = from + n;
+        for (; from + 2 * W <= last; from += 2 * W) {
+            even += load(from);
+            odd += load(from + W);
+        }
+        const uint64_t rest = (uint64_t{1} << (last - from)) - 1;  // bits of fewer than two vectors
+        even += select<T>(rest, load(from), Vec<T>{});
+        odd += select<T>(rest >> W, load(from + W), Vec<T>{});
+        return even + odd;
+    }
+    // Distances below W: the bins are fixed lanes of the vectors before and after the query.
+    POZOR_INLINE void near(Pieces& pieces, int64_t key, const T* e, int64_t first, int64_t stop, int64_t position) {
+        const Vec<T> none{};
+        const int64_t behind = position - W + 1, ahead = position + 1;
+        if (behind < stop && position >= first) {
+            const Vec<T> x = select<T>(span_word(first, stop, behind), load(e + behind - key), none);
+            pieces.add(p.ahead, select<T>(uint64_t{1} << (W - 1), x, none));
+            for (int s = 0; (1 << s) < W; ++s)
+                pieces.add(p.ahead + 1 + s, select<T>(((uint64_t{1} << (1 << s)) - 1) << (W - (2 << s)), x, none));
+        }
+        if (ahead < stop && position + W > first) {
+            const Vec<T> x = select<T>(span_word(first, stop, ahead), load(e + ahead - key), none);
+            for (int s = 0; (1 << s) < W; ++s)
+                pieces.add(p.ahead - 1 - s, select<T>(((uint64_t{1} << (1 << s)) - 1) << ((1 << s) - 1), x, none));
         }
     }
 
@@ -266,30 +345,31 @@ template <class T> struct Observer {
             store<T>(factors + n, exp2<T>(x) * weight);
         }
         bool any = false;
-        for (int64_t n = 0; n < blocks; ++n) {
-            const Vec<T> factor = splat<T>(factors[n]);
-            for (int64_t j = n * per_block; j < (n + 1) * per_block; j += kWide) {
-                uint64_t seen = 0;
-                for (int i = 0; i < kWide; ++i) seen |= static_cast<uint64_t>(cells_here[j + i] != 0) << i;
-                if (seen == 0) continue;
-                any = true;
-                for (int i = 0; i < kWide; ++i) whole_cells[j + i] += cells_here[j + i];
-                add_parts(j, seen, factor, weight, splat<T>(end.maximum), largest_here, sums_here);
+        for (int64_t first = 0; first < parts; first += kGroup) {
+            const int64_t n = least(kGroup, parts - first);
+            const uint64_t seen = nonzero_bytes(cells_here + first) & (~uint64_t{0} >> (kGroup - n));
+            if (seen == 0) continue;
+            any = true;
+            for (int64_t j = first; j < first + n; ++j) whole_cells[j] += cells_here[j];
+            for (int64_t j = first; j < first + n; j += W) {
+                const uint64_t bits = seen >> (j - first);
+                // a vector of parts is of one block or, at most, of two
+                const Vec<T> head = splat<T>(factors[j / per_block]), tail = splat<T>(factors[(j + W - 1) / per_block]);
+                const Vec<T> factor = W <= kFewest ? head : select<T>((uint64_t{1} << kFewest) - 1, head, tail);
+                add_parts(j, bits, per_block == kFewest ? factor : head, weight, splat<T>(end.maximum), largest_here,
+                          sums_here);
             }
         }
         rows_seeing += any;
     }
     // select: the NaN of a row must not reach a block that it does not see
-    void add_parts(int64_t j, uint64_t seen, Vec<T> factor, Vec<T> weight, Vec<T> maximum, const T* largest_here,
-                   const T* sums_here) {
-        for (int i = 0; i < kWide; i += W) {
-            const uint64_t bits = (seen >> i) & ((uint64_t{1} << (W < kWide ? W : kWide)) - 1);
-            const Vec<T> p_max = exp2<T>((load(largest_here + j + i) - maximum) * splat<T>(how.to_bits)) * weight;
-            const Vec<T> old = load(whole_max + j + i), sum = load(whole_sum + j + i);
-            const Vec<T> higher = p_max > old || p_max != p_max ? p_max : old;
-            store<T>(whole_max + j + i, select<T>(bits, higher, old));
-            store<T>(whole_sum + j + i, select<T>(bits, fma<T>(load(sums_here + j + i), factor, sum), sum));
-        }
+    POZOR_INLINE void add_parts(int64_t j, uint64_t bits, Vec<T> factor, Vec<T> weight, Vec<T> maximum,
+                                const T* largest_here, const T* sums_here) {
+        const Vec<T> p_max = exp2<T>((load(largest_here + j) - maximum) * splat<T>(how.to_bits)) * weight;
+        const Vec<T> old = load(whole_max + j), sum = load(whole_sum + j);
+        const Vec<T> higher = p_max > old || p_max != p_max ? p_max : old;
+        store<T>(whole_max + j, select<T>(bits, higher, old));
+        store<T>(whole_sum + j, select<T>(bits, fma<T>(load(sums_here + j), factor, sum), sum));
     }
 
   public:

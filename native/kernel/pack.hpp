@@ -107,6 +107,8 @@ inline void pack_keys(typename P::Real* to, const View& k, int64_t b, int64_t h,
     constexpr int64_t panel = Sizes<P>::panel;
     const int64_t padded = round_up(units, W);
     const int64_t end = round_up(last, kGroup);
+    // halves that are widened on the way
+    const bool narrow = P::pair == 1 && sizeof(Real) == 4 && k.stride[3] == 2 && size_of(k.dtype) == 2 && units % W == 0;
     const bool direct = P::pair == 1 && k.stride[3] == static_cast<int64_t>(sizeof(Real)) &&
                         size_of(k.dtype) == static_cast<int64_t>(sizeof(Real)) && units % W == 0;
     for (int64_t j = first; j < end; j += W) {
@@ -114,7 +116,7 @@ inline void pack_keys(typename P::Real* to, const View& k, int64_t b, int64_t h,
         const char* row[W];
         for (int r = 0; r < W; ++r) {
             row[r] = k.at(b, h, least(j + r, last - 1));
-            if (!direct) {
+            if (!direct && !narrow) {
                 Real* copy = tail + r * padded;
                 row_units<P>(copy, row[r], k.stride[3], k.dtype, head_dim, padded);
                 row[r] = reinterpret_cast<const char*>(copy);
@@ -122,7 +124,15 @@ inline void pack_keys(typename P::Real* to, const View& k, int64_t b, int64_t h,
         }
         for (int64_t u = 0; u < units; u += W) {
             Vec<Real> v[W];
-            for (int r = 0; r < W; ++r) v[r] = load(reinterpret_cast<const Real*>(row[r]) + u);
+            if constexpr (P::pair == 1 && sizeof(Real) == 4) {
+                if (narrow)
+                    for (int r = 0; r < W; ++r) {
+                        const auto* half = reinterpret_cast<const uint16_t*>(row[r]) + u;
+                        v[r] = k.dtype == Dtype::f16 ? load_half(half) : load_bfloat(half);
+                    }
+            }
+            if (!narrow)
+                for (int r = 0; r < W; ++r) v[r] = load(reinterpret_cast<const Real*>(row[r]) + u);
             if (j + W > last)
                 for (int r = 0; r < W; ++r)
                     if (j + r >= last) v[r] = Vec<Real>{};

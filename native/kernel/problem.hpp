@@ -49,6 +49,18 @@ struct Problem {
     [[gnu::always_inline]] bool observes() const { return entropy || top_k || distance || pooled; }
 };
 
+// Squares of cells of one head, from the first row and key of a problem of one sequence and one head: a power of two
+// of up to 64 cells a side. Nothing is written where nothing is visible.
+struct Squares {
+    int64_t size = 1;
+    bool wide = false;               // in double, whatever the inputs
+    const double* lse = nullptr;     // (q_len,)
+    const double* weight = nullptr;  // (kv_len,): of each key's probabilities; null: 1
+    float* largest = nullptr;        // (lines, columns) of squares each; null: counts alone
+    double* total = nullptr;
+    int64_t* count = nullptr;
+};
+
 // Work shared by threads; defined in pool.cpp. body(context, index) for every index in [0, count), in any order.
 using Body = void (*)(void* context, int64_t index);
 void parallel(int64_t count, Body body, void* context);
@@ -61,6 +73,9 @@ struct Shared {                  // memory for one call, 64-byte aligned
     Shared(const Shared&) = delete;
     Shared& operator=(const Shared&) = delete;
     char* data;
+
+  private:
+    int64_t size_;
 };
 
 struct Spun {  // what a loop of nothing but arithmetic did
@@ -71,6 +86,7 @@ struct Spun {  // what a loop of nothing but arithmetic did
 struct Isa {
     const char* name;
     void (*forward)(const Problem&);
+    void (*squares)(const Problem&, const Squares&);
     Spun (*spin_fma)(int64_t rounds);
     Spun (*spin_pairs)(int64_t rounds);
     float (*read_all)(const float* data, int64_t bytes);

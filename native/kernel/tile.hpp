@@ -40,6 +40,7 @@ template <class P> struct Tile {
     uint8_t status[kGroups];
     uint64_t words[kRows][kGroups];
     bool raw = false;   // the keys of this block were not packed
+    Ahead ahead;
     int poisoned = -1;  // whether a value of this block is not finite; -1: not looked yet
 
     explicit Tile(const Problem& problem)
@@ -103,12 +104,13 @@ template <class P> struct Tile {
                                last, p.v_head_dim, size.v_padded);
             }
             poisoned = -1;
-            const Ahead ahead(*this, from, v, v_stride);
+            ahead = next_block(from, v, v_stride);
             raw = raw_keys;
+            const bool whole = sight.all_seen(key, key + kBlock) && !how.transform;
+            if (whole) see_all();
             for (row = 0; row < sight.rows; row += kRows) {
                 count = static_cast<int>(least(kRows, sight.rows - row));
-                ahead.ask(row, sight.rows);
-                if (!survey()) continue;
+                if (!whole && !survey()) continue;
                 score(k);
                 Real factor[kRows];
                 soften(factor);
@@ -122,13 +124,23 @@ template <class P> struct Tile {
         pack_keys<P>(keys_here, p.k, sight.b, kv_head, first, last, p.head_dim, size.units, tail);
     }
     template <class F> void score_all(int64_t at, F f) {
-        begin();
+        take_queries();
         key = at;
         for (row = 0; row < sight.rows; row += kRows) {
             count = static_cast<int>(least(kRows, sight.rows - row));
             if (!survey()) continue;
             score(keys_here);
             for (int i = 0; i < count; ++i) f(row + i, scores + i * kBlock, status, words[i]);
+        }
+    }
+
+    // The same without scores, where only what is visible counts.
+    template <class F> void survey_all(int64_t at, F f) {
+        key = at;
+        for (row = 0; row < sight.rows; row += kRows) {
+            count = static_cast<int>(least(kRows, sight.rows - row));
+            if (!survey()) continue;
+            for (int i = 0; i < count; ++i) f(row + i, scores, status, words[i]);
         }
     }
 
@@ -156,45 +168,48 @@ template <class P> struct Tile {
         m[r] = top;
     }
 
-  private:
-    // The next block of keys and values on its way into the second cache while this one is at work.
-    struct Ahead {
-        const char *keys = nullptr, *values = nullptr;
-        int64_t key_bytes = 0, value_bytes = 0;
-        Ahead(const Tile& t, Source<P> from, const Real* v, int64_t v_stride) {
-            const int64_t more = least(kBlock, t.sight.last - t.key - kBlock);
-            if (more <= 0) return;
-            constexpr int64_t real = sizeof(Real);
-            if (from.keys) {
-                keys = reinterpret_cast<const char*>(from.keys + (t.key + kBlock) * t.size.units);
-                key_bytes = more * t.size.units * real;
-            }
-            if (v != nullptr && v != t.values_here && t.p.v) {
-                values = reinterpret_cast<const char*>(v + kBlock / P::pair * v_stride);
-                value_bytes = more / P::pair * v_stride * real;
-            }
-        }
-        // row of rows: the share of this panel
-        POZOR_INLINE void ask(int row, int rows) const {
-            const int64_t step = least(kRows, rows - row);
-            for (int64_t i = key_bytes * row / rows / 64, z = key_bytes * (row + step) / rows / 64; i < z; ++i)
-                __builtin_prefetch(keys + 64 * i, 0, 2);
-            for (int64_t i = value_bytes * row / rows / 64, z = value_bytes * (row + step) / rows / 64; i < z; ++i)
-                __builtin_prefetch(values + 64 * i, 0, 2);
-        }
-    };
-
     void begin() {
+        take_queries();
         for (int r = 0; r < sight.rows; ++r) {
-            Real* to = q + r * padded_units;
-            row_units<P>(to, p.q.at(sight.b, sight.head[r], sight.query[r]), p.q.stride[3], p.q.dtype, p.head_dim,
-                         padded_units);
-            if (how.flip || how.fold != 1) turn(to);
             m[r] = -static_cast<Real>(__builtin_inf());
             l[r] = 0;
         }
         std::memset(acc, 0, static_cast<size_t>(sight.rows * size.v_padded) * sizeof(Real));
         seen.begin(sight.rows);
+    }
+
+  private:
+    // A share of the next block for each group of each panel.
+    Ahead next_block(Source<P> from, const Real* v, int64_t v_stride) const {
+        const int64_t more = least(kBlock, sight.last - key - kBlock);
+        Ahead next;
+        if (more <= 0) return next;
+        constexpr int64_t real = sizeof(Real);
+        if (from.keys) {
+            next.keys = reinterpret_cast<const char*>(from.keys + (key + kBlock) * size.units);
+            next.keys_end = next.keys + more * size.units * real;
+        }
+        if (v != nullptr && v != values_here && p.v) {
+            next.values = reinterpret_cast<const char*>(v + kBlock / P::pair * v_stride);
+            next.values_end = next.values + more / P::pair * v_stride * real;
+        }
+        const int64_t steps = (sight.rows + kRows - 1) / kRows * kGroups * 64;
+        next.lines = static_cast<int>(most(next.keys_end - next.keys, next.values_end - next.values) / steps + 1);
+        return next;
+    }
+
+    void take_queries() {
+        constexpr int early = 8;  // rows asked for before they are read
+        for (int r = 0; r < sight.rows; ++r) {
+            if (r + early < sight.rows) {
+                const char* next = p.q.at(sight.b, sight.head[r + early], sight.query[r + early]);
+                for (int64_t c = 0; c < p.head_dim * p.q.stride[3]; c += 64) __builtin_prefetch(next + c, 0, 3);
+            }
+            Real* to = q + r * padded_units;
+            row_units<P>(to, p.q.at(sight.b, sight.head[r], sight.query[r]), p.q.stride[3], p.q.dtype, p.head_dim,
+                         padded_units);
+            if (how.flip || how.fold != 1) turn(to);
+        }
     }
     void turn(Real* row_of_q) {
         if constexpr (P::pair == 2) {  // a scale to fold keeps off this path
@@ -203,6 +218,14 @@ template <class P> struct Tile {
         } else {
             const double factor = how.flip ? -how.fold : how.fold;
             for (int64_t i = 0; i < p.head_dim; ++i) row_of_q[i] = static_cast<Real>(row_of_q[i] * factor);
+        }
+    }
+
+    // The same without looking, where every row sees every key of the block.
+    void see_all() {
+        for (int g = 0; g < kGroups; ++g) {
+            status[g] = kWhole;
+            for (int i = 0; i < kRows; ++i) words[i][g] = ~uint64_t{0};
         }
     }
 
@@ -245,7 +268,9 @@ template <class P> struct Tile {
     void score(const Real* k) {
         const Real* q_rows = q + row * padded_units;
         const Vec<Real> hidden = splat<Real>(-static_cast<Real>(__builtin_inf()));
-        for (int i = 0; i < count * kGroups; ++i) store<Real>(best + i * W, hidden);
+        for (int g = 0; g < kGroups; ++g)
+            if (!kWholeGroup<P> || raw || status[g] == kHidden)
+                for (int i = 0; i < count; ++i) store<Real>(best + (i * kGroups + g) * W, hidden);
         for (int g = 0, end; g < kGroups; g = end) {
             end = g + 1;
             if (status[g] == kHidden) continue;
@@ -256,7 +281,7 @@ template <class P> struct Tile {
                 dots_here(q_rows, j, least(end * kGroup, p.kv_len - key), plain);
             } else {
                 scores_of<P>(count, plain, q_rows, padded_units, k + j * size.units, size.units, run_of_units, end * kGroup - j,
-                             scores + j, kBlock, best + g * W, kGroups * W);
+                             scores + j, kBlock, best + g * W, kGroups * W, ahead);
             }
             if (plain) continue;
             for (int i = 0; i < count; ++i) {
@@ -295,203 +320,23 @@ template <class P> struct Tile {
         }
     }
 
-    // scores -> exp(logit - running maximum) in probs; factor: what the sums so far are multiplied by.
-    void soften(Real* factor) {
-        alignas(64) Real old[kRows + W] = {}, drop[kRows + W] = {};
-        const Real minus_inf = -static_cast<Real>(__builtin_inf());
-        for (int i = 0; i < count; ++i) {
-            old[i] = m[row + i];
-            Vec<Real> tops = load(best + i * kGroups * W);
-            for (int g = 1; g < kGroups; ++g) tops = max<Real>(load(best + (i * kGroups + g) * W), tops);
-            const Real top = reduce_max<Real>(tops);
-            const Real now = top > old[i] ? top : old[i];
-            m[row + i] = now;
-            drop[i] = old[i] == minus_inf ? minus_inf
-                      : how.differences   ? (old[i] - now) * how.to_bits
-                                          : old[i] * how.to_bits - now * how.to_bits;
-        }
-        for (int i = count; i < kRows; ++i) drop[i] = 0;
-        for (int i = 0; i < kRows; i += W) store<Real>(old + i, exp2<Real>(load(drop + i)));
-        for (int i = 0; i < count; ++i) {
-            factor[i] = old[i];
-            Real* s = scores + i * kBlock;
-            const int r = row + i;
-            const Real base = m[r] == minus_inf ? 0 : m[r];
-            if (seen.active) {
-                seen.before(r, key, s, status, best + i * kGroups * W, factor[i], drop[i], l[r]);
-                how.differences ? exponentials<true, true>(s, i, base, factor[i])
-                                : exponentials<true, false>(s, i, base, factor[i]);
-                seen.after(r, key, s, status, words[i], m[r], sight.lo[r], sight.hi[r],
-                           p.q_offset[sight.b] + sight.query[r]);
-            } else {
-                how.differences ? exponentials<false, true>(s, i, base, factor[i])
-                                : exponentials<false, false>(s, i, base, factor[i]);
-            }
-        }
-    }
+    // soften.hpp: scores -> exp(logit - running maximum) in probs; factor: what the sums so far are multiplied by.
+    template <class Op> static void join_rows(const Vec<Real>* of_row, Real* joined, Op op);
+    void soften(Real* factor);
+    template <bool See, bool Differences> Vec<Real> exponentials(Real* s, int i, Real base);
 
-    template <bool See, bool Differences> POZOR_INLINE void exponentials(Real* s, int i, Real base, Real factor) {
-        const Vec<Real> scale = splat<Real>(how.to_bits), from = splat<Real>(base), shift = splat<Real>(-base * how.to_bits);
-        Vec<Real> sum{}, weighted{};
-        [[maybe_unused]] const Vec<Real> floor = splat<Real>(Real(-2000));
-        for (int g = 0; g < kGroups; ++g) {
-            if (status[g] == kHidden) continue;
-            Real* group = s + g * kGroup;
-            [[maybe_unused]] Vec<Real> narrow{};
-            Vec<Real> part[2] = {Vec<Real>{}, Vec<Real>{}};
-#pragma GCC unroll 4
-            for (int j = 0; j < kGroup; j += W) {
-                const Vec<Real> x = load(group + j);
-                const Vec<Real> y = Differences ? (x - from) * scale : fma<Real>(x, scale, shift);
-                const Vec<Real> e = exp2<Real>(y);
-                // -inf * 0 is NaN; below the floor e is 0 anyway
-                if constexpr (See) weighted = fma<Real>(e, y < floor ? floor : y, weighted);
-                part[j / W % 2] += e;
-                if constexpr (P::pair == 2) {
-#if defined(__AVX512BF16__)
-                    if (j / W % 2 == 1)
-                        store<Real>(probs + (i * kBlock + g * kGroup + j - W) / 2, narrow_pairs(narrow, e));
-#endif
-                    narrow = e;
-                }
-                if (P::pair == 1 || See) store<Real>(group + j, e);
-            }
-            part[0] += part[1];
-            if constexpr (See) seen.sum_of_group(g, part[0]);
-            sum += part[0];
-        }
-        l[row + i] = l[row + i] * factor + reduce_add<Real>(sum);
-        if constexpr (See) seen.weigh(row + i, reduce_add<Real>(weighted));
-    }
-
-    // acc = acc * factor + probs . v over the runs of groups that are not hidden
-    void gather(const Real* v, int64_t v_stride, const Real* factor) {
-        constexpr Real one[kRows] = {1, 1, 1, 1, 1, 1};
-        int64_t lo = p.kv_len, hi = 0;
-        bool partly = false;
-        for (int i = 0; i < count; ++i)
-            if (sight.lo[row + i] < sight.hi[row + i]) {
-                lo = least(lo, sight.lo[row + i]);
-                hi = most(hi, sight.hi[row + i]);
-            }
-        for (int g = 0; g < kGroups; ++g) partly |= status[g] == kPartly;
-        if (v != nullptr && partly && poisoned < 0) poisoned = any_not_finite(v, v_stride);
-        for (int g = 0; g < kGroups;) {
-            if (status[g] == kHidden) {
-                ++g;
-                continue;
-            }
-            int end = g;
-            while (end < kGroups && status[end] != kHidden) ++end;
-            int64_t a = most(lo, key + g * kGroup) - key, z = least(hi, key + end * kGroup) - key;
-            a = a / P::pair * P::pair;
-            const int64_t units = (z - a + P::pair - 1) / P::pair;
-            const Real* from = v + a / P::pair * v_stride;
-            const Real* weights = probs + a / P::pair;
-            if (v == nullptr)
-                gather_raw(a, units, factor, partly);
-            else if (partly && poisoned)
-                gather_clean(from, v_stride, a, units, factor);
-            else
-                in_runs(count, weights, from, v_stride, units, acc + row * size.v_padded, factor);
-            factor = one;
-            g = end;
-        }
-    }
-
-    // In runs, so that a sum is not longer than its rounding allows.
-    void in_runs(int rows, const Real* weights, const Real* v, int64_t v_stride, int64_t units, Real* to,
-                 const Real* factor) {
-        constexpr Real one[kRows] = {1, 1, 1, 1, 1, 1};
-        for (int64_t u = 0; u < units; u += kValueRun)
-            add_values<P>(rows, weights + u, kBlock / P::pair, v + u * v_stride, v_stride, least(kValueRun, units - u),
-                          size.v_padded, to, size.v_padded, u == 0 ? factor : one);
-    }
-
-    // One or two queries: what a row may not see is skipped key by key where something is hidden.
-    void gather_raw(int64_t a, int64_t n, const Real* factor, bool partly) {
-        if constexpr (P::pair == 1) {
-            with_dtype<Real>(p.v.dtype, [&](auto dtype) {
-                const char* v = p.v.at(sight.b, kv_head, key);
-                Real* to = acc + row * size.v_padded;
-                if (!partly) return raw_columns<dtype.value>(count, probs, v, a, n, to, factor);
-                for (int i = 0; i < count; ++i) {
-                    const Real* weights = probs + i * kBlock;
-                    Real* sums = to + i * size.v_padded;
-                    Real times[kRows] = {factor[i]};
-                    for (int64_t j = a, end; j < a + n; j = end) {
-                        const bool shown = visible(i, j);
-                        for (end = j + 1; end < a + n && visible(i, end) == shown; ++end) {
-                        }
-                        if (!shown) continue;
-                        raw_columns<dtype.value>(1, weights, v, j, end - j, sums, times);
-                        times[0] = 1;
-                    }
-                    if (times[0] != 1)  // nothing shown here: the change of the maximum is still due
-                        raw_columns<dtype.value>(1, weights, v, a, 0, sums, times);
-                }
-            });
-        }
-    }
+    // gather.hpp: acc = acc * factor + probs . v over the runs of groups that are not hidden
+    void gather(const Real* v, int64_t v_stride, const Real* factor);
+    void in_runs(int rows, const Real* weights, const Real* v, int64_t v_stride, int64_t units, Real* to, const Real* factor);
+    void gather_raw(int64_t a, int64_t n, const Real* factor, bool partly);
     bool visible(int i, int64_t j) const { return words[i][j / kGroup] >> (j % kGroup) & 1; }
-
     template <Dtype D>
-    void raw_columns(int rows, const Real* weights, const char* v, int64_t first, int64_t n, Real* to,
-                     const Real* factor) {
-        const char* from = v + first * p.v.stride[2];
-        constexpr int NV = kScoreVectors;
-        with_rows(rows, [&](auto mr) {
-            int64_t c = 0;
-            auto some = [&](auto vectors) {
-                values_where_they_lie<Real, D, mr.value, vectors.value>(weights + first, kBlock,
-                                                                        from + c * size_of(D), p.v.stride[2], n,
-                                                                        to + c, size.v_padded, factor);
-                c += vectors.value * W;
-            };
-            while (c + NV * W <= size.v_padded) some(std::integral_constant<int, NV>{});
-            while (c < size.v_padded) some(std::integral_constant<int, 1>{});
-        });
-    }
-
-    bool any_not_finite(const Real* v, int64_t v_stride) const {
-        const int64_t first = most(key, sight.first / kGroup * kGroup) - key;
-        const int64_t last = least(key + kBlock, sight.last) - key;
-        Vec<Real> sum{};
-        for (int64_t u = first / P::pair; u < (last + P::pair - 1) / P::pair; ++u)
-            for (int64_t c = 0; c < size.v_padded; c += W) {
-                const Vec<Real> x = load(v + u * v_stride + c);
-                if constexpr (P::pair == 2) {
-                    sum += (Vec<Real>)((IVec<Real>)x << 16) * Real(0);
-                    sum += (Vec<Real>)((IVec<Real>)x & static_cast<int32_t>(0xffff0000)) * Real(0);
-                } else {
-                    sum += x * Real(0);
-                }
-            }
-        const Real total = reduce_add<Real>(sum);
-        return !(total == 0);
-    }
-
-    // Row by row with the values that it may not see set to 0: 0 * NaN would reach it.
-    void gather_clean(const Real* v, int64_t v_stride, int64_t a, int64_t units, const Real* factor) {
-        for (int i = 0; i < count; ++i) {
-            for (int64_t u = 0; u < units; ++u) {
-                Real* to = clean + u * size.v_padded;
-                std::memcpy(to, v + u * v_stride, static_cast<size_t>(size.v_padded) * sizeof(Real));
-                for (int half = 0; half < P::pair; ++half) {
-                    const int64_t j = a + u * P::pair + half;
-                    if (words[i][j / kGroup] >> (j % kGroup) & 1) continue;
-                    if constexpr (P::pair == 2) {
-                        uint16_t* pairs = reinterpret_cast<uint16_t*>(to);
-                        for (int64_t c = 0; c < size.v_padded; ++c) pairs[2 * c + half] = 0;
-                    } else {
-                        std::memset(to, 0, static_cast<size_t>(size.v_padded) * sizeof(Real));
-                    }
-                }
-            }
-            in_runs(1, probs + (i * kBlock + a) / P::pair, clean, size.v_padded, units, acc + (row + i) * size.v_padded,
-                    factor + i);
-        }
-    }
+    void raw_columns(int rows, const Real* weights, const char* v, int64_t first, int64_t n, Real* to, const Real* factor);
+    bool any_not_finite(const Real* v, int64_t v_stride) const;
+    void gather_clean(const Real* v, int64_t v_stride, int64_t a, int64_t units, const Real* factor);
 };
 
 }  // namespace pozor::POZOR_ISA
+
+#include "gather.hpp"
+#include "soften.hpp"

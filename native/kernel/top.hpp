@@ -1,6 +1,7 @@
 // The largest scores of each row, in the order of the keys: of equal ones the first comes first.
 #pragma once
 #include "mask.hpp"
+#include "micro.hpp"
 
 namespace pozor::POZOR_ISA {
 
@@ -38,57 +39,67 @@ template <class T> struct Top {
         at[i] = static_cast<typename Int<T>::type>(key);
     }
 
-    // One row's scores of a block; best: a vector of largest scores for each group.
-    void take(int r, int64_t key, const T* block, const uint8_t* status, const T* best, const T* best_of_group) {
-        if (k > W) return take_many(r, key, block, status, best_of_group);
-        Vec<T> list = load(scores + r * room);
-        IVec<T> places;
-        std::memcpy(&places, keys + r * room, kVectorBytes);
-        // of the first block the k-th largest of W lanes' maxima is at most its k-th largest score
-        T bar = list[k - 1] == -static_cast<T>(__builtin_inf()) ? bar_of(best) : list[k - 1];
-        for (int64_t g = 0; g < kBlock / kGroup; ++g) {
-            if (status[g] == 0 || !(best_of_group[g] >= bar)) continue;
-            for (int64_t c = g * kGroup; c < (g + 1) * kGroup; c += W) {
-                const Vec<T> x = load(block + c);
-                for (uint32_t bits = at_least<T>(x, splat<T>(bar)); bits != 0; bits &= bits - 1) {
-                    const int lane = __builtin_ctz(bits);
-                    const Vec<T> score = splat<T>(block[c + lane]);
-                    // lanes fall: those at least as large are the first ones, and the score comes after them
-                    const uint64_t ahead = at_least<T>(list, score), here = ahead + 1;
-                    list = select<T>(ahead, list, select<T>(here, score, shifted<T>(list)));
-                    const IVec<T> place = static_cast<typename Int<T>::type>(key + c + lane) - IVec<T>{};
-                    places = (IVec<T>)select<T>(ahead, (Vec<T>)places,
-                                                select<T>(here, (Vec<T>)place, shifted<T>((Vec<T>)places)));
-                }
-            }
-            bar = list[k - 1] > bar ? list[k - 1] : bar;
+    // The scores of a block for `count` rows from r; best: of each row and group a vector of largest scores. The groups
+    // that have something for a list are found first, for all rows: a branch on each would be guessed wrong.
+    void take(int r, int count, int64_t key, const T* block, const T* best) {
+        static_assert(kRows * kGroups <= 64);
+        uint64_t hits = 0;
+        alignas(64) T bars[kRows];
+        for (int i = 0; i < count; ++i) {
+            const T last = scores[(r + i) * room + k - 1];
+            const T* tops = best + i * kGroups * W;
+            bars[i] = last == -static_cast<T>(__builtin_inf()) && k <= W ? bar_of(tops) : last;
+            for (int g = 0; g < kGroups; ++g)
+                hits |= static_cast<uint64_t>(greater<T>(load(tops + g * W), splat<T>(bars[i])) != 0) << (i * kGroups + g);
         }
-        store<T>(scores + r * room, list);
-        std::memcpy(keys + r * room, &places, kVectorBytes);
+        for (; hits != 0; hits &= hits - 1) {
+            const int at = __builtin_ctzll(hits), i = at / kGroups;
+            const int64_t first = at % kGroups * kGroup;
+            const T* group = block + i * kBlock + first;
+            uint64_t higher = 0;
+            for (int c = 0; c < kGroup; c += W)
+                higher |= static_cast<uint64_t>(greater<T>(load(group + c), splat<T>(bars[i]))) << c;
+            for (; higher != 0; higher &= higher - 1) {
+                const int j = __builtin_ctzll(higher);
+                if (k <= W) put(r + i, group[j], static_cast<Index>(key + first + j));
+                else insert(r + i, group[j], key + first + j);
+            }
+        }
     }
 
   private:
+    using Index = typename Int<T>::type;
+    static constexpr int kGroups = static_cast<int>(kBlock / kGroup);
+
+    // As insert, in one vector and without a branch.
+    POZOR_INLINE void put(int r, T x, Index key) {
+        const Vec<T> list = load(scores + r * room), score = splat<T>(x);
+        IVec<T> places;
+        std::memcpy(&places, keys + r * room, kVectorBytes);
+        // lanes fall: those at least as large are the first ones, and the score comes after them
+        const uint64_t ahead = at_least<T>(list, score), here = ahead + ahead + 1;
+        store<T>(scores + r * room, select<T>(ahead, list, select<T>(here, score, shifted<T>(list))));
+        places = (IVec<T>)select<T>(ahead, (Vec<T>)places,
+                                    select<T>(here, (Vec<T>)(key - IVec<T>{}), shifted<T>((Vec<T>)places)));
+        std::memcpy(keys + r * room, &places, kVectorBytes);
+    }
+
+    // Below the k largest scores of a block: the least of as many lanes' maxima, at least k. -inf, which hidden keys
+    // have, where a lane has none.
     T bar_of(const T* best) const {
         Vec<T> tops = load(best);
-        for (int g = 1; g < static_cast<int>(kBlock / kGroup); ++g) tops = max<T>(load(best + g * W), tops);
-        T bar = static_cast<T>(__builtin_inf());
-        for (int i = 0; i < W; ++i) {
-            const bool high = __builtin_popcount(greater<T>(tops, splat<T>(tops[i]))) < k;
-            bar = high && tops[i] < bar ? tops[i] : bar;
+        for (int g = 1; g < kGroups; ++g) tops = max<T>(load(best + g * W), tops);
+        alignas(64) T top[2 * W];
+        for (int n = W / 2; n >= k; n /= 2) {
+            store<T>(top, tops);
+            std::memcpy(top + W, top, kVectorBytes);
+            tops = max<T>(tops, load(top + n));
         }
-        // -inf is what hidden keys have: they are never taken
-        return bar == -static_cast<T>(__builtin_inf()) ? lowest() : bar;
-    }
-    static T lowest() { return static_cast<T>(sizeof(T) == 4 ? -3.4028234663852886e38 : -1.7976931348623157e308); }
-
-    void take_many(int r, int64_t key, const T* block, const uint8_t* status, const T* best_of_group) {
-        const T* bar = scores + r * room + k - 1;
-        for (int64_t g = 0; g < kBlock / kGroup; ++g) {
-            if (status[g] == 0 || !(best_of_group[g] > *bar)) continue;
-            for (int64_t c = g * kGroup; c < (g + 1) * kGroup; c += W)
-                for (uint32_t bits = greater<T>(load(block + c), splat<T>(*bar)); bits != 0; bits &= bits - 1)
-                    insert(r, block[c + __builtin_ctz(bits)], key + c + __builtin_ctz(bits));
-        }
+        const T bar = -reduce_max<T>(-tops);
+        constexpr T largest = static_cast<T>(sizeof(T) == 4 ? 3.4028234663852886e38 : 1.7976931348623157e308);
+        constexpr T smallest = static_cast<T>(sizeof(T) == 4 ? 1.1754943508222875e-38 : 2.2250738585072014e-308);
+        constexpr T step = static_cast<T>(sizeof(T) == 4 ? 0x1p-22 : 0x1p-51);
+        return bar > largest ? largest : bar - (bar < 0 ? -bar : bar) * step - smallest;
     }
 };
 

@@ -67,7 +67,25 @@ template <class T> POZOR_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
 }
 
 // NaN in a is passed over (b is kept), as in maxps.
-template <class T> POZOR_INLINE Vec<T> max(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
+template <class T> POZOR_INLINE Vec<T> max(Vec<T> a, Vec<T> b) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_max_ps((__m512)a, (__m512)b);
+    else return (Vec<T>)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_max_ps((__m256)a, (__m256)b);
+    else return (Vec<T>)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    return a > b ? a : b;
+#endif
+}
+
+// x / d, with inverse = 1 / d rounded: the remainder of the first guess corrects it to the rounded quotient (Markstein
+// 1990). Where there is no such remainder (infinities, NaN) the guess is it.
+template <class T> POZOR_INLINE Vec<T> quotient(Vec<T> x, Vec<T> d, Vec<T> inverse) {
+    if constexpr (!kFused) return x / d;
+    const Vec<T> guess = x * inverse, rest = fma<T>(-guess, d, x);
+    return rest == rest ? fma<T>(rest, inverse, guess) : guess;
+}
 
 template <class T, int N> POZOR_INLINE Vec<T> rotate(Vec<T> v) {
     constexpr int W = lanes<T>;
@@ -266,6 +284,27 @@ POZOR_INLINE Vec<float> load_bfloat(const uint16_t* p) {
     for (int i = 0; i < lanes<float>; ++i) v[i] = bfloat_to_float(p[i]);
     return v;
 #endif
+}
+
+// Rounded to the nearest, ties to even.
+POZOR_INLINE void store_half(uint16_t* p, Vec<float> v) {
+#if defined(__AVX512F__)
+    const __m256i half = _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    std::memcpy(p, &half, sizeof half);
+#elif defined(__F16C__)
+    const __m128i half = _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    std::memcpy(p, &half, sizeof half);
+#else
+    for (int i = 0; i < lanes<float>; ++i) p[i] = float_to_half(v[i]);
+#endif
+}
+POZOR_INLINE void store_bfloat(uint16_t* p, Vec<float> v) {
+    typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
+    typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
+    const Words bits = (Words)v;
+    const Words number = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, none = bits >> 16 | 0x40u;
+    const Halves half = __builtin_convertvector((bits & 0x7fffffffu) > 0x7f800000u ? none : number, Halves);
+    std::memcpy(p, &half, sizeof half);
 }
 
 #if defined(__AVX512BF16__)

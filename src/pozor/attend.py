@@ -201,7 +201,7 @@ def _run(name: str, problem: Problem, want: Want | None, from_torch: bool = Fals
     count = threads.num_threads()
     if from_torch:
         count = min(count, sys.modules["torch"].get_num_threads())
-    return module.run(problem, want, count)
+    return module.run(problem, want, count, from_torch)
 
 
 def _forward_only(problem: Problem, found: Observation, name: str) -> Observation:
@@ -231,6 +231,26 @@ def block_logits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(logits, visible) of one head's rows x keys as NumPy arrays in dtype: -inf and False where hidden."""
     return _block_logits(inputs.as_numpy(problem), batch, head, rows, keys, dtype)
+
+
+def squares(
+    problem: Problem,
+    batch: int,
+    head: int,
+    rows: slice,
+    keys: slice,
+    size: int,
+    lse: np.ndarray | None = None,
+    weight: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """One head's rows x keys in squares of size x size: (largest float32, total float64, count int64).
+
+    exp(logit - lse) by the lse of the rows, each within 1e-5 of its float64, times its key's weight where
+    weight, (kv_len,), is given. count: visible cells; without an lse it alone has a meaning. None without the
+    native kernel, or where size is no power of two up to 64.
+    """
+    judged, count = inputs.as_numpy(problem), threads.num_threads()
+    return _backend("native").squares(judged, batch, head, rows, keys, size, lse, weight, count)
 
 
 def merge(parts: Iterable[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -176,7 +176,7 @@ def to_torch(array: np.ndarray) -> Any:
 
     if not array.flags.writeable or not array.dtype.isnative or any(step < 0 for step in array.strides):
         array = array.astype(array.dtype.newbyteorder("="), copy=True)
-    if array.dtype.name == "bfloat16":
+    if dtype_name(array) == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
 
@@ -216,7 +216,7 @@ def _one_kind(arrays: dict[str, Any]) -> str:
             )
     _same("dtype", dtypes)
     if kinds["q"] == "torch":
-        _same("device", {name: str(array.device) for name, array in arrays.items()})
+        _same("device", {name: array.device for name, array in arrays.items()})
     return kinds["q"]
 
 
@@ -263,7 +263,10 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
         raise ShapeError(f"the batch axes of q, k and v must be equal or 1; got {said}.")
     batch = batches.pop() if batches else 1
     views = {
-        name: _expand(array.reshape(full[name]), (batch, *full[name][1:])) for name, array in arrays.items()
+        name: array
+        if shapes[name] == (batch, *full[name][1:])
+        else _expand(array.reshape(full[name]), (batch, *full[name][1:]))
+        for name, array in arrays.items()
     }
     return views["q"], views["k"], views.get("v")
 
@@ -346,6 +349,8 @@ def _offsets(q_offset: Any, batch: int, q_len: int, kv_len: int, needing: list[s
                 "0 aligns the first with the first (PyTorch is_causal)."
             )
         return np.zeros(batch, dtype=np.int64)
+    if type(q_offset) is int and -FARTHEST <= q_offset <= FARTHEST:
+        return np.full(batch, q_offset, dtype=np.int64)
     try:
         given = to_numpy(q_offset) if _kind(q_offset) == "torch" else np.asarray(q_offset)
     except ValueError:  # lists of different lengths

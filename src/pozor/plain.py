@@ -57,7 +57,7 @@ def _of_tensors(torch: Any, q: Any, k: Any, v: Any, causal: bool, scale: float |
         )
     except RuntimeError:  # a tensor without numbers of its own: somebody is tracing
         return None
-    return out if native.plain(*seen, causal, factor, _threads) else None
+    return out if native.plain(*seen, causal, factor, _threads, True) else None
 
 
 def _threads() -> int:

@@ -164,6 +164,24 @@ def test_observables(isa, problem, side):
 
 
 @pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("q_len", [1, 3, 16])
+def test_few_queries_split_over_keys_keep_the_rules_of_nan(isa, q_len, monkeypatch):
+    monkeypatch.setenv(native.ISA, isa)
+    rng = np.random.default_rng(8)
+    q, k = rng.normal(size=(2, 6, q_len, 40)), rng.normal(size=(2, 2, 1900, 40))
+    k[0, 1, 1200] = np.nan  # in the middle of three parts, for half of the heads of one sequence
+    mask = rng.random((1, 1, 1, 1900)) < 0.9
+    mask[..., 1200] = True
+    options = {"q_offset": 1899 - q_len, "causal": True, "mask": mask}
+    got = pozor.observe(q, k, k, **options, want=FULL, backend="native")
+    exact = pozor.observe(q, k, k, **options, want=FULL, backend="reference")
+    for name in NAMES:
+        assert_close(getattr(got, name), getattr(exact, name), atol=1e-11)
+    for name in ("max", "mean", "share"):
+        assert_close(getattr(got.pooled, name), getattr(exact.pooled, name), atol=1e-11)
+
+
+@pytest.mark.parametrize("isa", ISAS)
 def test_float32_error_by_norm(isa, monkeypatch):
     monkeypatch.setenv(native.ISA, isa)
     rng = np.random.default_rng(0)

@@ -30,6 +30,8 @@ SHORT = 16  # queries, at most, whose keys are split into parts
 ISA = "POZOR_NATIVE_ISA"  # the environment variable that forces an instruction set
 _NOTHING = Want()
 _OPEN = 2**40  # a window this wide is open
+_SQUARE = 64  # cells along the side of a square, at most
+_EXACT = 40.0  # the largest logit and lse together whose probs float32 keeps within 1e-5
 _ROWS = 256  # of a boolean block made for a callable
 
 
@@ -40,9 +42,10 @@ def available() -> bool:
 
 def refusal(problem: Problem, want: Want | None) -> str | None:
     """Why the kernel does not cover this call, as `argument · rule · what came`; None if it does."""
-    for name, width in (("head_dim", problem.head_dim), ("v_head_dim", problem.v_head_dim)):
-        if width > MOST_DIM:
-            return f"backend='native' takes {name} up to {MOST_DIM}; got {width}"
+    head_dim, v_head_dim = problem.head_dim, problem.v_head_dim
+    if head_dim > MOST_DIM or v_head_dim > MOST_DIM:
+        name, width = ("head_dim", head_dim) if head_dim > MOST_DIM else ("v_head_dim", v_head_dim)
+        return f"backend='native' takes {name} up to {MOST_DIM}; got {width}"
     block = 0 if want is None else want.pooled
     if block and (block & (block - 1) or not 16 <= block <= 1024):
         return f"backend='native' takes Want(pooled) as a power of two from 16 to 1024; got {block}"
@@ -63,8 +66,11 @@ def _runnable() -> tuple[str, ...]:
     return tuple(_native.runnable())
 
 
-def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
-    """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest."""
+def run(problem: Problem, want: Want | None, threads: int = 1, in_torch: bool = False) -> Observation:
+    """Attention of NumPy arrays; sums in float64 for float64, in float32 for the rest.
+
+    in_torch: the caller works in torch, whose threads are then the ones to use.
+    """
     want = want or _NOTHING
     refused = refusal(problem, want)
     if refused:
@@ -73,22 +79,33 @@ def run(problem: Problem, want: Want | None, threads: int = 1) -> Observation:
     results = _Results(problem, want)
     seen = _sight(problem)
     if seen is not None:
-        results.fill(problem, want, seen, threads)
+        results.fill(problem, want, seen, threads, in_torch)
     else:
         for part, sight, where in _pieces(problem, want):
             piece = _Results(part, want, problem.q_offset, problem.q_len)
-            piece.fill(part, want, sight, threads)
+            piece.fill(part, want, sight, threads, in_torch)
             results.place(piece, part, sight, where)
     return results.observation(problem, want)
 
 
-def plain(q: Any, k: Any, v: Any, out: Any, causal: bool, scale: float, threads: Callable[[], int]) -> bool:
+def plain(
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    causal: bool,
+    scale: float,
+    threads: Callable[[], int],
+    in_torch: bool = False,
+) -> bool:
     """Attention written into out, where the arrays plainly agree; False, and nothing done, where they do not.
 
     Each array is a NumPy array or, of a tensor, (address, shape, strides in items, type as a buffer says it);
-    threads is asked where there is work for more than one.
+    threads is asked where there is work for more than one; in_torch as in `run`.
     """
-    return _native is not None and _native.plain(q, k, v, out, causal, scale, instruction_set(), threads)
+    if _native is None:
+        return False
+    return _native.plain(q, k, v, out, causal, scale, instruction_set(), threads, in_torch)
 
 
 class _Sight(NamedTuple):
@@ -100,9 +117,12 @@ class _Sight(NamedTuple):
     mask: np.ndarray | None  # bool, its axes 1 or those of (batch, num_heads, q_len, kv_len)
 
 
+_EVERYTHING = _Sight(None, None, None, None)
+
+
 def _prepared(problem: Problem) -> Problem:
     """Arrays in the machine's byte order."""
-    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "bias")}
+    arrays = {"q": problem.q, "k": problem.k, "v": problem.v, "bias": problem.bias}
     swapped = {
         name: array.astype(array.dtype.newbyteorder("="))
         for name, array in arrays.items()
@@ -116,15 +136,9 @@ def _sight(problem: Problem) -> _Sight | None:
     visibility = problem.visibility
     if visibility.callables or len(visibility.arrays) > 1:
         return None
-    left, right, others = _OPEN, _OPEN, []
-    for term in visibility.terms:
-        if isinstance(term, Causal):
-            right = min(right, 0)
-        elif isinstance(term, Window):
-            left = left if term.left is None else min(left, term.left)
-            right = right if term.right is None else min(right, term.right)
-        else:
-            others.append(term)
+    if not visibility.hides:
+        return _EVERYTHING
+    left, right, others = _interval(visibility)
     ranges = None
     if others:
         ranges = _ranges(problem, Visibility(visibility.grid, visibility.num_heads, others))
@@ -134,7 +148,21 @@ def _sight(problem: Problem) -> _Sight | None:
     if visibility.arrays:
         (mask,) = visibility.arrays
         mask = mask.detach().cpu().numpy() if hasattr(mask, "detach") else mask
-    return _Sight(None if left == _OPEN else left, None if right == _OPEN else right, ranges, mask)
+    return _Sight(left, right, ranges, mask)
+
+
+def _interval(visibility: Visibility) -> tuple[int | None, int | None, list[Any]]:
+    """How far left and right of its position a row may see (None: open), and the masks that say otherwise."""
+    left, right, others = _OPEN, _OPEN, []
+    for term in visibility.terms:
+        if isinstance(term, Causal):
+            right = min(right, 0)
+        elif isinstance(term, Window):
+            left = left if term.left is None else min(left, term.left)
+            right = right if term.right is None else min(right, term.right)
+        else:
+            others.append(term)
+    return None if left == _OPEN else left, None if right == _OPEN else right, others
 
 
 def _ranges(problem: Problem, visibility: Visibility) -> np.ndarray | None:
@@ -184,6 +212,107 @@ def _pieces(problem: Problem, want: Want) -> Iterator[tuple[Problem, _Sight, tup
                 yield piece, _Sight(None, None, None, mask), (batch, heads, rows)
 
 
+def squares(
+    problem: Problem,
+    batch: int,
+    head: int,
+    rows: slice,
+    keys: slice,
+    size: int,
+    lse: np.ndarray | None,
+    weight: np.ndarray | None,
+    threads: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Cells of one head of NumPy arrays in squares of size × size: (largest, total, number of the visible).
+
+    Probs by lse, (rows,), times weight, (keys,), where there is one; without an lse only the number has a
+    meaning. None where the kernel is missing or does not cover the call.
+    """
+    arrays = (problem.q, problem.k, problem.bias)
+    if _native is None or refusal(problem, None) or size > _SQUARE or size & (size - 1):
+        return None
+    if any(array is not None and not array.dtype.isnative for array in arrays):
+        return None
+    kv_head = head // problem.group_size
+    q = problem.q[batch : batch + 1, head : head + 1, rows]
+    k = problem.k[batch : batch + 1, kv_head : kv_head + 1, keys]
+    bias = problem.bias
+    shape = (-(-q.shape[2] // size), -(-k.shape[2] // size))
+    largest, total, count = np.zeros(shape, np.float32), np.zeros(shape), np.zeros(shape, np.int64)
+    if not (count.size and problem.head_dim):
+        return None
+    alone = lse is None and bias is None  # a bias may hide: then there is no number without logits
+    lse = np.zeros(q.shape[2]) if lse is None else np.ascontiguousarray(lse, np.float64)
+    sight = _sight_of_part(problem, batch, head, rows, keys)
+    wide = problem.bias is not None or problem.softcap is not None or q.dtype == np.float64
+    if not (alone or wide):
+        # by what is seen alone: hidden rows and keys must not change a bit
+        seen = problem.visibility.seen_keys(batch, head, rows, keys)
+        q_seen, k_seen = q[0, 0][lse > -np.inf], k[0, 0][seen]
+        wide = not _fits_float(problem.scale, q_seen.astype(np.float32), k_seen.astype(np.float32), lse)
+    _native.squares(
+        _bits(q),
+        _bits(k),
+        problem.q_offset[batch : batch + 1] + (rows.start - keys.start),
+        problem.scale,
+        problem.softcap or 0.0,
+        None if bias is None else _bits(_part(bias, batch, head, rows, keys)),
+        sight.mask,
+        sight.ranges,
+        sight.left,
+        sight.right,
+        size,
+        lse,
+        None if weight is None else np.ascontiguousarray(weight[keys], np.float64),
+        None if alone else largest,
+        total,
+        count,
+        wide,
+        instruction_set(),
+        threads,
+    )
+    return largest, total, count
+
+
+def _fits_float(scale: float, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> bool:
+    """Whether float32 keeps probs within 1e-5: its error grows with the logits, which are at most ‖q‖ ‖k‖."""
+    with np.errstate(all="ignore"):
+        longest = [np.sqrt(np.einsum("ij,ij->i", x, x).max(initial=0)) for x in (q, k)]
+        largest = np.abs(lse[np.isfinite(lse)]).max(initial=0.0)
+        return bool(abs(scale) * float(longest[0]) * float(longest[1]) + largest <= _EXACT)
+
+
+def _sight_of_part(problem: Problem, batch: int, head: int, rows: slice, keys: slice) -> _Sight:
+    """What some rows of one head may see of some keys, counted from the first of them."""
+    visibility = problem.visibility
+    left, right, others = _interval(visibility)
+    starts = stops = None
+    if others:
+        allowed, finer = Visibility(visibility.grid, visibility.num_heads, others).row_ranges(batch, rows)
+        if not finer and allowed is not None:
+            starts, stops = (np.clip(ends - keys.start, 0, keys.stop - keys.start) for ends in allowed)
+    if visibility.callables or len(visibility.arrays) > 1 or (others and starts is None):
+        visible = visibility.block(batch, head, rows, keys)
+        mask = np.full((1, 1, 1, 1), visible) if isinstance(visible, bool) else visible[None, None]
+        return _Sight(None, None, None, mask)
+    ranges = mask = None
+    if starts is not None and stops is not None:
+        pairs = np.zeros((*starts.shape[:1], max(starts.shape[1], 1), 2), np.int32)
+        pairs[:, : starts.shape[1], 0], pairs[:, : starts.shape[1], 1] = starts, stops
+        ranges = pairs.reshape(1, 1, len(pairs), -1)
+    if visibility.arrays:
+        (mask,) = visibility.arrays
+        mask = mask.detach().cpu().numpy() if hasattr(mask, "detach") else mask
+        mask = _part(mask, batch, head, rows, keys)
+    return _Sight(left, right, ranges, mask)
+
+
+def _part(array: Any, batch: int, head: int, rows: slice, keys: slice) -> Any:
+    """Some rows and keys of one head, of an array whose axes may have length 1."""
+    where = (slice(batch, batch + 1), slice(head, head + 1), rows, keys)
+    return array[tuple(part if n > 1 else slice(None) for part, n in zip(where, array.shape))]
+
+
 class _Results:
     """The arrays that the kernel writes."""
 
@@ -210,7 +339,7 @@ class _Results:
             self.pooled = tuple(np.empty(grid, wide) for _ in range(3))
         self.queries = np.zeros(by_key, np.int64) if want.received else None
 
-    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int) -> None:
+    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int, in_torch: bool) -> None:
         """One call of the kernel."""
         if self.lse.size == 0:
             return
@@ -244,6 +373,7 @@ class _Results:
             pooled_share=pooled[2],
             isa=instruction_set(),
             threads=threads,
+            in_torch=in_torch,
         )
 
     def place(
@@ -274,7 +404,7 @@ class _Results:
 
     def observation(self, problem: Problem, want: Want) -> Observation:
         """The record."""
-        way = "split" if problem.q_len <= SHORT and not want.any_in_pass else "rows"
+        way = "split" if problem.q_len <= SHORT else "rows"
         return Observation(
             self.out,
             self.lse,

@@ -118,6 +118,17 @@ class Visibility:
         visible = self.panel(batch, slice(head, head + 1), rows, keys)
         return visible if isinstance(visible, bool) else visible[0]
 
+    def seen_keys(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray:
+        """Which of the keys one of the rows sees, bool (keys,)."""
+        seen = np.zeros(keys.stop - keys.start, dtype=bool)
+        if self.ranges(batch, head, rows) is None:
+            visible = self.block(batch, head, rows, keys)
+            seen[:] = visible if isinstance(visible, bool) else visible.any(axis=0)
+            return seen
+        for span in self.spans(batch, rows):
+            seen[max(span.start - keys.start, 0) : max(span.stop - keys.start, 0)] = True
+        return seen
+
     def _called(
         self, function: Callable[..., Any], batch: int, heads: slice, rows: slice, keys: slice
     ) -> Any:

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from pozor.attend import Want, block_logits, observe
+from pozor.attend import Want, block_logits, observe, squares
 from pozor.inputs import Problem, as_numpy, to_numpy
 from pozor.masks import Mask
-from pozor.matrix.pooling import Pooled, from_observed
+from pozor.matrix.pooling import Pooled, from_observed, seeing_rows
 
 ROWS, KEYS = 4096, 16_384  # rows or keys turned to float64 at once where one column or row is wanted
 
@@ -76,6 +76,17 @@ class ScoredCells:
             probs[~visible] = 0
         return probs, visible
 
+    def squares(
+        self, batch: int, head: int, rows: slice, keys: slice, size: int, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Largest, total and count of the visible in squares, by the kernel; None where it does not do it."""
+        return squares(self.problem, batch, head, rows, keys, size, self.lse(batch, head)[rows], weight)
+
+    def counted(self, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray | None:
+        """Visible cells of each square, by the kernel; None where it does not do it."""
+        found = squares(self.problem, batch, head, rows, keys, size)
+        return None if found is None else found[2]
+
     def row(self, batch: int, head: int, query: int) -> np.ndarray:
         """One row in float64 from q and k by the formula, (kv_len,); the stored lse is not used."""
         logits, seen = self.row_logits(batch, head, query)
@@ -120,7 +131,11 @@ class ScoredCells:
         return to_numpy(self.observe(head, Want(received=True)).received)[batch, 0]
 
     def base(self, batch: int, head: int, block: int) -> Pooled:
-        """The whole matrix in blocks, out of one pass."""
+        """The whole matrix in blocks: by the lse in the kernel, else out of one pass that finds both."""
+        rows, keys = slice(0, self.q_len), slice(0, self.kv_len)
+        found = self.squares(batch, head, rows, keys, block)
+        if found is not None:
+            return Pooled(*found, seeing_rows(self, batch, head, rows, block))
         observed = self.observe(head, Want(pooled=block)).pooled
         largest, mean = (to_numpy(x)[batch, 0] for x in (observed.max, observed.mean))
         return from_observed(self, batch, head, largest, mean, block)

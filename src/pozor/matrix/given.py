@@ -41,6 +41,12 @@ class GivenCells:
         probs = self._probs[batch, head, rows, keys].astype(dtype)
         return (probs if visible is True else np.where(visible, probs, probs.dtype.type(0))), visible
 
+    def squares(self, *_: object) -> None:
+        """The kernel does not read a matrix that is given."""
+
+    def counted(self, *_: object) -> None:
+        """As squares."""
+
     def row(self, batch: int, head: int, query: int) -> np.ndarray:
         """One row as given, float64 (kv_len,)."""
         return self.probs(batch, head, slice(query, query + 1), slice(0, self.kv_len))[0][0]

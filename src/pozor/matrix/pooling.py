@@ -27,6 +27,16 @@ class Cells(Protocol):
         """What is visible alone."""
         ...
 
+    def squares(
+        self, batch: int, head: int, rows: slice, keys: slice, size: int, weight: np.ndarray | None, /
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Largest, total and count of the visible in squares of size × size; None: `probs` has to do."""
+        ...
+
+    def counted(self, batch: int, head: int, rows: slice, keys: slice, size: int, /) -> np.ndarray | None:
+        """The count alone; None: `visible` has to do."""
+        ...
+
     def seeing(self, batch: int, head: int) -> np.ndarray:
         """Which rows see anything, bool (q_len,)."""
         ...
@@ -85,6 +95,9 @@ def pool(
 
     weight, (kv_len,), multiplies the probs of each key.
     """
+    found = cells.squares(batch, head, rows, keys, size, weight)
+    if found is not None:
+        return Pooled(*found, seeing_rows(cells, batch, head, rows, size))
     shape = (-(-(rows.stop - rows.start) // size), -(-(keys.stop - keys.start) // size))
     largest, total = np.zeros(shape, np.float32), np.zeros(shape)
     count = np.zeros(shape, np.int64)
@@ -100,11 +113,14 @@ def pool(
             np.maximum(largest[here], part, out=largest[here])
             total[here] += fold(np.add, fold(np.add, probs, size, 0, np.float64), size, 1)
             count[here] += _counted(visible, probs.shape, size)
-    return Pooled(largest, total, count, _seeing_rows(cells, batch, head, rows, size))
+    return Pooled(largest, total, count, seeing_rows(cells, batch, head, rows, size))
 
 
 def counts(cells: Cells, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray:
     """Visible cells of each block; probs are not worked out."""
+    found = cells.counted(batch, head, rows, keys, size)
+    if found is not None:
+        return found
     shape = (-(-(rows.stop - rows.start) // size), -(-(keys.stop - keys.start) // size))
     count = np.zeros(shape, np.int64)
     for some_rows in _chunks(rows, size, CHUNK_ROWS):
@@ -129,7 +145,7 @@ def from_observed(
         np.where(seen, largest, 0).astype(np.float32),
         np.where(seen, mean.astype(np.float64) * count, 0),
         count,
-        _seeing_rows(cells, batch, head, rows, size),
+        seeing_rows(cells, batch, head, rows, size),
     )
 
 
@@ -154,7 +170,8 @@ def _counted(visible: np.ndarray | bool, lengths: tuple[int, ...], size: int) ->
     return fold(np.add, fold(np.add, np.asarray(visible).astype(np.int32), size, 0), size, 1)
 
 
-def _seeing_rows(cells: Cells, batch: int, head: int, rows: slice, size: int) -> np.ndarray:
+def seeing_rows(cells: Cells, batch: int, head: int, rows: slice, size: int) -> np.ndarray:
+    """How many rows of each line of blocks see something."""
     return fold(np.add, cells.seeing(batch, head)[rows].astype(np.int64), size, 0)
 
 

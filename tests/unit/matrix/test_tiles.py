@@ -19,6 +19,15 @@ SIDE = 256
 TOLERANCE = 1e-5  # the promise of the tile protocol, absolute
 
 
+@pytest.fixture(params=["kernel", "numpy"], scope="module", autouse=True)
+def way(request):
+    """Every test twice: by the kernel, and as where it could not be built."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "numpy":
+            patch.setattr("pozor.matrix.cells.squares", lambda *_: None)
+        yield request.param
+
+
 def exact(q, k, *, batch=0, head=0, **options):
     """(probs, visible) of one head in float64 by the formula, held whole."""
     judged = as_numpy(problem(q, k, None, **options))
