@@ -1,14 +1,16 @@
 """The pages in Chromium: nothing from elsewhere, no breach of the policy, programs that run, steps by key."""
 
 import json
+import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from notebook import base
+from notebook import base, serving
 from playwright.sync_api import Browser, Page, expect
 
 from pozor.viewer.lessons import Lessons
@@ -53,7 +55,9 @@ def test_a_lesson_speaks_both_languages_and_answers_its_slider(chromium: Browser
         slider.focus()
         page.keyboard.press("ArrowRight")
         expect(page.get_by_text("There are 1 steps")).to_be_visible()
+        expect(page.locator("html")).to_have_attribute("lang", "en")
         page.get_by_role("link", name="česky").click()
+        expect(page.locator("html")).to_have_attribute("lang", "cs")
         expect(page.get_by_text("Kroků je 0, řádek [0,309; 0,297; 0,394].")).to_be_visible()
 
 
@@ -136,3 +140,19 @@ def test_the_start_page_fits_a_phone(chromium: Browser, alone: Lessons) -> None:
         page.goto(f"{base(alone)}/lessons/small/?lang=cs")
         expect(page.get_by_text("Kroků je 0")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_page_whose_process_is_gone_says_what_to_do(chromium: Browser, small: Path) -> None:
+    with serving(small) as lessons:
+        context = chromium.new_context(locale="cs-CZ", viewport={"width": 390, "height": 844})
+        page = context.new_page()
+        page.goto(f"{base(lessons)}/?token={lessons.token}")
+        page.goto(f"{base(lessons)}/lessons/small/?lang=cs")
+        expect(page.get_by_role("slider")).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        os.kill(lessons.pid or 0, signal.SIGKILL)
+        expect(page.get_by_role("alert")).to_contain_text("Lekce neodpovídá")
+        expect(page.get_by_role("button", name="Obnovit stránku")).to_be_visible()
+        expect(page.get_by_text("kernel not found")).to_be_hidden()  # marimo's words for it
+        expect(page.get_by_role("button", name="Reconnect to app")).to_be_hidden()
+        context.close()

@@ -22,6 +22,8 @@ def head(settings: Settings, root: str) -> str:
         f'<link rel="stylesheet" href="{root}static/content.css">',
         f'<script type="module" src="{root}static/progress.js"></script>',
         f'<script type="module" src="{root}static/editors.js"></script>',
+        f'<script type="module" src="{root}static/gone.js"></script>',
+        f'<script type="module" src="{root}static/language.js"></script>',
     ]
     if settings.presenter:
         lines += [
