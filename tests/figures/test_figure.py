@@ -142,7 +142,7 @@ def test_czech_and_english_say_what_is_shown(ball, tmp_path):
     )  # fmt: skip
     said = " ".join(texts(part)).replace("\u00a0", " ")
     assert "SmolLM2-135M-Instruct (Q4_1) · vrstva 13 · hlava 8" in said
-    assert "Dotazy 40–63 (ze všech 64) shora dolů, klíče 0 (ze všech 64)" in said
+    assert "Dotazy 40–63 (ze všech 64) shora dolů, klíč 0 (ze všech 64)" in said
     assert "Přepočítáno z týchž q a k bez masky." in said
     assert "váha × ‖hodnota · W_O‖" in said
     assert "světlá = méně, tmavá = více" in said
@@ -333,6 +333,18 @@ def test_without_matplotlib_the_sentence_says_what_to_install(ball, tmp_path, mo
     with pytest.raises(BackendUnavailable, match=r"figure needs matplotlib.* pip install 'pozor\[figures\]'"):
         ball.figure(tmp_path / "map.svg")
     ball.export(tmp_path / "block.csv")  # numbers need none
+
+
+def test_one_cell_is_said_in_the_singular(tmp_path):
+    said = " ".join(texts(own(1).figure(tmp_path / "map.svg", lang="en")))
+    assert "Query 0 down, key 0 across. One square = one cell." in said
+
+
+def test_a_matrix_of_one_row_is_no_thread(tmp_path):
+    shown = pozor.AttentionMap.from_probs(np.full((1, 3000), 1 / 3000))
+    points = raster(shown.figure(tmp_path / "map.svg"))
+    assert points.shape[1] == 750  # pixels of 4 × 4 cells
+    assert points.shape[0] > 50
 
 
 def test_an_empty_map_is_refused(tmp_path):

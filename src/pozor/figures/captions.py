@@ -41,8 +41,8 @@ def said(
     sentences = [
         _where(words, place, lang),
         words.ranges.format(
-            queries=_range(words, picture.queries, shown.q_len),
-            keys=_range(words, picture.keys, shown.kv_len),
+            queries=_range(words, words.queries, picture.queries, shown.q_len, lang),
+            keys=_range(words, words.keys, picture.keys, shown.kv_len, lang),
         ),
         _pixel(words, picture, reduce),
         words.variant[variant] or _mask(words, place, lang),
@@ -102,13 +102,14 @@ def _where(words: Words, place: dict[str, Any], lang: str) -> str:
     return ""
 
 
-def _range(words: Words, cells: range, count: int) -> str:
-    lang = "cs" if words is WORDS["cs"] else "en"
+def _range(words: Words, forms: tuple[str, str], cells: range, count: int, lang: str) -> str:
     first, last = whole(cells.start, lang), whole(cells.stop - 1, lang)
-    span = first if first == last else words.span.format(first=first, last=last)
-    if len(cells) == count:
-        return words.whole.format(span=span) if count > 1 else span
-    return words.part.format(span=span, count=whole(count, lang))
+    text = first if first == last else words.span.format(first=first, last=last)
+    if len(cells) < count:
+        text = words.part.format(span=text, count=whole(count, lang))
+    elif count > 1:
+        text = words.whole.format(span=text)
+    return forms[len(cells) > 1].format(range=text)
 
 
 def _pixel(words: Words, picture: Picture, reduce: str) -> str:

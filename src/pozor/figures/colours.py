@@ -51,7 +51,7 @@ class Scale:
         if self.kind == "linear":
             return [(part, part * self.high) for part in (0.0, 0.5, 1.0)]
         powers = [10.0**n for n in range(-46, 40) if self.low < 10.0**n < self.high]
-        inner = [(float(self.place(np.float64(power))), power) for power in powers]
+        inner = [(float(self.place(np.array(power))), power) for power in powers]
         # numbers at the ends need room
         inner = [(at, power) for at, power in inner if NEAR_END < at < 1 - NEAR_END]
         return [(0.0, self.low), *inner, (1.0, self.high)]
@@ -83,7 +83,7 @@ def raster(picture: Picture, scale: Scale, down: int, across: int, point: float)
     small[..., 3] = np.where(picture.states == OUTSIDE, 0, 255)
     large = small.repeat(down, axis=0).repeat(across, axis=1)
     hidden = (picture.states == NOTHING_VISIBLE).repeat(down, axis=0).repeat(across, axis=1)
-    stripes = hatch(*hidden.shape, point)
+    stripes = hatch(hidden.shape[0], hidden.shape[1], point)
     large[..., :3][hidden] = stripes[hidden]
     return large
 

@@ -18,7 +18,7 @@ from pozor.matrix.map import AttentionMap, Reduce, Value, Variant
 SUFFIXES = ("svg", "pdf", "png")
 MISSING = "figure needs matplotlib, which is not in this install. Run: pip install 'pozor[figures]'"
 # text stays text; ids come from what is drawn; fonts are embedded as they are
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "pozor", "pdf.fonttype": 42, "path.simplify": False}
+STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "pozor", "pdf.fonttype": 42, "path.simplify": False}
 
 
 def figure(
@@ -45,7 +45,8 @@ def figure(
     kind = files.suffix_of(path, SUFFIXES, " The cells themselves: .export to a .csv or .npz file.")
     place = files.must_be_free(path, overwrite, f"map.{kind}")
     width = width_of(size)
-    part("queries", queries, shown.q_len), part("keys", keys, shown.kv_len)
+    for name, asked, length in (("queries", queries, shown.q_len), ("keys", keys, shown.kv_len)):
+        part(name, asked, length)  # judged before anything is worked out
     try:
         import matplotlib
     except ImportError:

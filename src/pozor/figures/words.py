@@ -18,6 +18,8 @@ class Words:
     named: str
     sentence: str
     ranges: str
+    queries: tuple[str, str]  # one, several
+    keys: tuple[str, str]
     span: str
     whole: str
     part: str
@@ -48,7 +50,9 @@ EN = Words(
     item="text {item}",
     named="“{name}”",
     sentence="“{sentence}” ({gloss})",
-    ranges="Queries {queries} down, keys {keys} across.",
+    ranges="{queries} down, {keys} across.",
+    queries=("Query {range}", "Queries {range}"),
+    keys=("key {range}", "keys {range}"),
     span="{first}–{last}",
     whole="{span} (all)",
     part="{span} (of {count})",
@@ -87,7 +91,9 @@ CS = Words(
     item="text {item}",
     named="„{name}“",
     sentence="„{sentence}“",
-    ranges="Dotazy {queries} shora dolů, klíče {keys} zleva doprava.",
+    ranges="{queries} shora dolů, {keys} zleva doprava.",
+    queries=("Dotaz {range}", "Dotazy {range}"),
+    keys=("klíč {range}", "klíče {range}"),
     span="{first}–{last}",
     whole="{span} (všechny)",
     part="{span} (ze všech {count})",
