@@ -58,6 +58,7 @@ def test_a_lesson_speaks_both_languages_and_answers_its_slider(chromium: Browser
         expect(page.locator("html")).to_have_attribute("lang", "en")
         page.get_by_role("link", name="česky").click()
         expect(page.locator("html")).to_have_attribute("lang", "cs")
+        expect(page).to_have_title(re.compile(r".+ · pozor$"))
         expect(page.get_by_text("Kroků je 0, řádek [0,309; 0,297; 0,394].")).to_be_visible()
 
 
