@@ -20,7 +20,18 @@ app = typer.Typer(
 )
 
 # command -> its module in pozor.cli; the function there bears the command's name
-COMMANDS = ("record", "view", "examples", "byhand", "size", "bench", "learn", "exercise", "figure")
+COMMANDS = (
+    "record",
+    "view",
+    "examples",
+    "byhand",
+    "size",
+    "bench",
+    "learn",
+    "exercise",
+    "worksheet",
+    "figure",
+)
 
 for _name in COMMANDS:
     app.command(_name)(options_named(getattr(import_module(f"pozor.cli.{_name}"), _name)))
