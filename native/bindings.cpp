@@ -232,8 +232,8 @@ class Plain {
 };
 
 // Runs a call that is plainly right: four lengths that agree, one dtype, nothing to broadcast. False where a judge is needed.
-bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal, double scale, const char* isa,
-           nb::handle threads, bool in_torch) {
+bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal, std::optional<int64_t> q_offset, double scale,
+           const char* isa, nb::handle threads, bool in_torch) {
     const Plain hq(q), hk(k), hv(v), ho(out, true);
     for (const Plain* array : {&hq, &hk, &hv, &ho})
         if (!array->good || array->type != hq.type || array->axes != hq.axes) return false;
@@ -244,9 +244,9 @@ bool plain(nb::handle q, nb::handle k, nb::handle v, nb::handle out, bool causal
         hk.shape[3] != hq.shape[3] || ho.shape[3] != hv.shape[3] || hq.shape[3] < 1 || hq.shape[3] > most_dim ||
         hv.shape[3] < 1 || hv.shape[3] > most_dim || batch < 1 || hq.shape[2] < 1 || hk.shape[2] < 1)
         return false;
-    if (causal && hq.shape[2] != hk.shape[2]) return false;  // ambiguous: the judge says so
+    if (causal && !q_offset && hq.shape[2] != hk.shape[2]) return false;  // ambiguous: the judge says so
     const int64_t rows = batch * heads * hq.shape[2];
-    std::vector<int64_t> offsets(static_cast<size_t>(batch), 0);
+    std::vector<int64_t> offsets(static_cast<size_t>(batch), q_offset.value_or(0));
     std::vector<double> lse(static_cast<size_t>(rows));  // asked for by nobody; doubles hold floats too
     Problem p;
     p.q = hq.view;
@@ -314,7 +314,7 @@ NB_MODULE(_native, m) {
           "top_probs"_a = nb::none(), "top_keys"_a = nb::none(), "distance"_a = nb::none(), "ahead"_a = 0,
           "received"_a = nb::none(), "pooled"_a = 0, "pooled_max"_a = nb::none(), "pooled_mean"_a = nb::none(),
           "pooled_share"_a = nb::none(), "isa"_a = "", "threads"_a = 1, "in_torch"_a = false);
-    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "scale"_a, "isa"_a, "threads"_a, "in_torch"_a,
+    m.def("plain", &plain, "q"_a, "k"_a, "v"_a, "out"_a, "causal"_a, "q_offset"_a.none(), "scale"_a, "isa"_a, "threads"_a, "in_torch"_a,
           "Runs a call of arrays that agree, or of tensors as (address, shape, strides, type); False where it must be judged.");
     m.def("squares", &squares, "q"_a, "k"_a, "q_offset"_a, "scale"_a, "softcap"_a, "bias"_a.none(), "mask"_a.none(),
           "ranges"_a.none(), "left"_a.none(), "right"_a.none(), "size"_a, "lse"_a.none(), "weight"_a.none(),

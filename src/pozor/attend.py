@@ -75,15 +75,8 @@ def attention(
 
     Source: Vaswani et al. 2017, eq. 1.
     """
-    if (
-        window is None
-        and q_offset is None
-        and mask is None
-        and bias is None
-        and softcap is None
-        and sink is None
-    ):
-        out = plain(q, k, v, causal, scale) if backend == "auto" else None
+    if window is None and mask is None and bias is None and softcap is None and sink is None:
+        out = plain(q, k, v, causal, scale, q_offset) if backend == "auto" else None
         if out is not None:
             return out
     if v is None:

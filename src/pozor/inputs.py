@@ -262,18 +262,14 @@ def _four_axes(arrays: dict[str, Any]) -> tuple[Any, Any, Any]:
         said = ", ".join(f"{shape[0]} ({name})" for name, shape in full.items())
         raise ShapeError(f"the batch axes of q, k and v must be equal or 1; got {said}.")
     batch = batches.pop() if batches else 1
-    views = {
-        name: array
-        if shapes[name] == (batch, *full[name][1:])
-        else _expand(array.reshape(full[name]), (batch, *full[name][1:]))
-        for name, array in arrays.items()
-    }
+    views = {name: _expand(array, full[name], (batch, *full[name][1:])) for name, array in arrays.items()}
     return views["q"], views["k"], views.get("v")
 
 
-def _expand(array: Any, shape: tuple[int, ...]) -> Any:
+def _expand(array: Any, full: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     if tuple(array.shape) == shape:
         return array
+    array = array.reshape(full)
     return np.broadcast_to(array, shape) if isinstance(array, np.ndarray) else array.expand(shape)
 
 

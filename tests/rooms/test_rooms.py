@@ -22,7 +22,7 @@ MAY = {
     "observables": {"inputs", "masks"},
     "backends": {"inputs", "masks", "observables", "_native"},
     "threads": set(),
-    "plain": {"backends", "threads"},
+    "plain": {"backends", "inputs", "threads"},
     "attend": {"inputs", "masks", "backends", "observables", "plain", "threads"},
     "matrix": {"attend", "inputs", "masks", "backends", "observables"},
     "layer": {"attend", "positions", "inputs", "masks"},

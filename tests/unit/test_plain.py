@@ -56,6 +56,17 @@ def test_strides_of_every_kind_are_read_where_they_lie() -> None:
     assert found.tobytes() == pozor.attention(q, k, v, causal=True, backend="native").tobytes()
 
 
+@pytest.mark.parametrize("q_offset", [0, 3, -1, 2**40])
+def test_an_offset_that_is_a_whole_number(q_offset: int) -> None:
+    q, k, v = draw(2, 4, 3, 16), draw(2, 2, 9, 16), draw(2, 2, 9, 16)
+    found = plain(q, k, v, True, None, q_offset)
+    judged = pozor.attention(q, k, v, causal=True, q_offset=q_offset, backend="native")
+    assert found is not None
+    assert found.tobytes() == judged.tobytes()
+    assert plain(q, k, v, True, None, np.int64(q_offset)) is None
+    assert plain(q, k, v, True, None, 2**61) is None
+
+
 def test_v_may_be_of_another_width_and_heads_in_groups() -> None:
     q, k, v = draw(1, 6, 5, 16), draw(1, 2, 9, 16), draw(1, 2, 9, 40)
     found = plain(q, k, v, False, None)

@@ -33,10 +33,10 @@ def interleaved(
         took: Seconds of one call that is warm, where known; a call that is not there is made once for it.
     """
     took = {name: took[name] if took and name in took else _time(call, 1) for name, call in calls.items()}
-    for name, seconds in took.items():
-        if seconds < _SHORTEST:
+    for name, once in took.items():
+        if once < _SHORTEST:
             took[name] = _time(calls[name], 10)
-    inner = {name: max(1, round(_SHORTEST / max(seconds, 1e-7))) for name, seconds in took.items()}
+    inner = {name: max(1, round(_SHORTEST / max(once, 1e-7))) for name, once in took.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     names, began = list(calls), time.perf_counter()
     for round_ in range(repeats):

@@ -52,7 +52,9 @@ def worksheet(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
     lang: Annotated[str | None, typer.Option(help="cs or en. Left out: the locale's, else English.")] = None,
 ) -> None:
-    """Worksheets: attention on paper, with empty boxes for each step and an answer key.
+    """Sheets of attention on paper with their key; marks for answers.
+
+    Empty boxes for each step, the working on a page of its own; --check reads typed answers.
 
     \b
     Examples:

@@ -50,8 +50,7 @@ def scaled_dot_product_attention(
     """
     usual = attn_mask is None and not dropout_p and query.shape[:-2] == key.shape[:-2]
     if usual and not torch.compiler.is_compiling() and not torch.is_autocast_enabled("cpu"):
-        # where lengths differ under is_causal, the long way judges
-        out = plain(query, key, value, is_causal, scale)
+        out = plain(query, key, value, is_causal, scale, 0)  # aligned at the top left
         if out is not None:
             return out
     if dropout_p > 0:

@@ -8,13 +8,13 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from pozor.backends.native.sight import Sight, part, sight_of, sight_of_part
 from pozor.errors import BackendUnavailable, OptionError
 from pozor.inputs import Problem, dtype_name
-from pozor.masks import Causal, Visibility, Window
 from pozor.observables import distance
 from pozor.observables.pooled import Pooled
 from pozor.observables.want import Observation, Want
@@ -29,7 +29,6 @@ MOST_DIM = 576
 SHORT = 16  # queries, at most, whose keys are split into parts
 ISA = "POZOR_NATIVE_ISA"  # the environment variable that forces an instruction set
 _NOTHING = Want()
-_OPEN = 2**40  # a window this wide is open
 _SQUARE = 64  # cells along the side of a square, at most
 _EXACT = 40.0  # the largest logit and lse together whose probs float32 keeps within 1e-5
 _ROWS = 256  # of a boolean block made for a callable
@@ -77,7 +76,7 @@ def run(problem: Problem, want: Want | None, threads: int = 1, in_torch: bool = 
         raise BackendUnavailable(f"{refused}. Use backend='blocked', or 'auto'.")
     problem = _prepared(problem)
     results = _Results(problem, want)
-    seen = _sight(problem)
+    seen = sight_of(problem)
     if seen is not None:
         results.fill(problem, want, seen, threads, in_torch)
     else:
@@ -94,6 +93,7 @@ def plain(
     v: Any,
     out: Any,
     causal: bool,
+    q_offset: int | None,
     scale: float,
     threads: Callable[[], int],
     in_torch: bool = False,
@@ -105,19 +105,7 @@ def plain(
     """
     if _native is None:
         return False
-    return _native.plain(q, k, v, out, causal, scale, instruction_set(), threads, in_torch)
-
-
-class _Sight(NamedTuple):
-    """What rows may see: an interval about their position, ranges of keys, a boolean array; all ANDed."""
-
-    left: int | None
-    right: int | None
-    ranges: np.ndarray | None  # int32 (batch, 1, q_len, 2 n)
-    mask: np.ndarray | None  # bool, its axes 1 or those of (batch, num_heads, q_len, kv_len)
-
-
-_EVERYTHING = _Sight(None, None, None, None)
+    return _native.plain(q, k, v, out, causal, q_offset, scale, instruction_set(), threads, in_torch)
 
 
 def _prepared(problem: Problem) -> Problem:
@@ -131,57 +119,7 @@ def _prepared(problem: Problem) -> Problem:
     return replace(problem, **swapped) if swapped else problem
 
 
-def _sight(problem: Problem) -> _Sight | None:
-    """The visibility as the kernel reads it; None where only blocks can tell."""
-    visibility = problem.visibility
-    if visibility.callables or len(visibility.arrays) > 1:
-        return None
-    if not visibility.hides:
-        return _EVERYTHING
-    left, right, others = _interval(visibility)
-    ranges = None
-    if others:
-        ranges = _ranges(problem, Visibility(visibility.grid, visibility.num_heads, others))
-        if ranges is None:
-            return None
-    mask = None
-    if visibility.arrays:
-        (mask,) = visibility.arrays
-        mask = mask.detach().cpu().numpy() if hasattr(mask, "detach") else mask
-    return _Sight(left, right, ranges, mask)
-
-
-def _interval(visibility: Visibility) -> tuple[int | None, int | None, list[Any]]:
-    """How far left and right of its position a row may see (None: open), and the masks that say otherwise."""
-    left, right, others = _OPEN, _OPEN, []
-    for term in visibility.terms:
-        if isinstance(term, Causal):
-            right = min(right, 0)
-        elif isinstance(term, Window):
-            left = left if term.left is None else min(left, term.left)
-            right = right if term.right is None else min(right, term.right)
-        else:
-            others.append(term)
-    return None if left == _OPEN else left, None if right == _OPEN else right, others
-
-
-def _ranges(problem: Problem, visibility: Visibility) -> np.ndarray | None:
-    found = []
-    for b in range(problem.batch):
-        allowed, finer = visibility.row_ranges(b, slice(0, problem.q_len))
-        if finer or allowed is None:
-            return None
-        found.append(allowed)
-    width = max((starts.shape[1] for starts, _ in found), default=0)
-    # at least one pair: a row without ranges sees nothing
-    pairs = np.zeros((problem.batch, 1, problem.q_len, max(width, 1), 2), dtype=np.int32)
-    for b, (starts, stops) in enumerate(found):
-        pairs[b, 0, :, : starts.shape[1], 0] = starts
-        pairs[b, 0, :, : stops.shape[1], 1] = stops
-    return pairs.reshape(problem.batch, 1, problem.q_len, -1)
-
-
-def _pieces(problem: Problem, want: Want) -> Iterator[tuple[Problem, _Sight, tuple[slice, slice, slice]]]:
+def _pieces(problem: Problem, want: Want) -> Iterator[tuple[Problem, Sight, tuple[slice, slice, slice]]]:
     """The call in pieces of rows, each with its boolean block: (piece, sight, its batch, heads and rows)."""
     visibility = problem.visibility
     count = max(_ROWS, want.pooled)
@@ -209,7 +147,7 @@ def _pieces(problem: Problem, want: Want) -> Iterator[tuple[Problem, _Sight, tup
                     sink=None if problem.sink is None else problem.sink[heads],
                     q_offset=problem.q_offset[batch] + first,
                 )
-                yield piece, _Sight(None, None, None, mask), (batch, heads, rows)
+                yield piece, Sight(None, None, None, mask), (batch, heads, rows)
 
 
 def squares(
@@ -243,7 +181,7 @@ def squares(
         return None
     alone = lse is None and bias is None  # a bias may hide: then there is no number without logits
     lse = np.zeros(q.shape[2]) if lse is None else np.ascontiguousarray(lse, np.float64)
-    sight = _sight_of_part(problem, batch, head, rows, keys)
+    sight = sight_of_part(problem, batch, head, rows, keys)
     wide = problem.bias is not None or problem.softcap is not None or q.dtype == np.float64
     if not (alone or wide):
         # by what is seen alone: hidden rows and keys must not change a bit
@@ -256,7 +194,7 @@ def squares(
         problem.q_offset[batch : batch + 1] + (rows.start - keys.start),
         problem.scale,
         problem.softcap or 0.0,
-        None if bias is None else _bits(_part(bias, batch, head, rows, keys)),
+        None if bias is None else _bits(part(bias, batch, head, rows, keys)),
         sight.mask,
         sight.ranges,
         sight.left,
@@ -280,37 +218,6 @@ def _fits_float(scale: float, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> 
         longest = [np.sqrt(np.einsum("ij,ij->i", x, x).max(initial=0)) for x in (q, k)]
         largest = np.abs(lse[np.isfinite(lse)]).max(initial=0.0)
         return bool(abs(scale) * float(longest[0]) * float(longest[1]) + largest <= _EXACT)
-
-
-def _sight_of_part(problem: Problem, batch: int, head: int, rows: slice, keys: slice) -> _Sight:
-    """What some rows of one head may see of some keys, counted from the first of them."""
-    visibility = problem.visibility
-    left, right, others = _interval(visibility)
-    starts = stops = None
-    if others:
-        allowed, finer = Visibility(visibility.grid, visibility.num_heads, others).row_ranges(batch, rows)
-        if not finer and allowed is not None:
-            starts, stops = (np.clip(ends - keys.start, 0, keys.stop - keys.start) for ends in allowed)
-    if visibility.callables or len(visibility.arrays) > 1 or (others and starts is None):
-        visible = visibility.block(batch, head, rows, keys)
-        mask = np.full((1, 1, 1, 1), visible) if isinstance(visible, bool) else visible[None, None]
-        return _Sight(None, None, None, mask)
-    ranges = mask = None
-    if starts is not None and stops is not None:
-        pairs = np.zeros((*starts.shape[:1], max(starts.shape[1], 1), 2), np.int32)
-        pairs[:, : starts.shape[1], 0], pairs[:, : starts.shape[1], 1] = starts, stops
-        ranges = pairs.reshape(1, 1, len(pairs), -1)
-    if visibility.arrays:
-        (mask,) = visibility.arrays
-        mask = mask.detach().cpu().numpy() if hasattr(mask, "detach") else mask
-        mask = _part(mask, batch, head, rows, keys)
-    return _Sight(left, right, ranges, mask)
-
-
-def _part(array: Any, batch: int, head: int, rows: slice, keys: slice) -> Any:
-    """Some rows and keys of one head, of an array whose axes may have length 1."""
-    where = (slice(batch, batch + 1), slice(head, head + 1), rows, keys)
-    return array[tuple(part if n > 1 else slice(None) for part, n in zip(where, array.shape))]
 
 
 class _Results:
@@ -339,7 +246,7 @@ class _Results:
             self.pooled = tuple(np.empty(grid, wide) for _ in range(3))
         self.queries = np.zeros(by_key, np.int64) if want.received else None
 
-    def fill(self, problem: Problem, want: Want, sight: _Sight, threads: int, in_torch: bool) -> None:
+    def fill(self, problem: Problem, want: Want, sight: Sight, threads: int, in_torch: bool) -> None:
         """One call of the kernel."""
         if self.lse.size == 0:
             return
@@ -377,7 +284,7 @@ class _Results:
         )
 
     def place(
-        self, piece: "_Results", part: Problem, sight: _Sight, where: tuple[slice, slice, slice]
+        self, piece: "_Results", part: Problem, sight: Sight, where: tuple[slice, slice, slice]
     ) -> None:
         """The results of some rows into those of the whole."""
         for name in ("out", "lse", "row_max", "entropy", "top_probs", "top_keys", "distance"):
