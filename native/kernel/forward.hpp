@@ -227,7 +227,8 @@ template <class P> class Forward {
             const Real from = part[at_max];
             const Real drop = from == top         ? 0
                               : how.differences ? (from - top) * how.to_bits
-                                                : from * how.to_bits - top * how.to_bits;
+                                                : product<Real>(splat<Real>(from), splat<Real>(how.to_bits))[0] -
+                                                      product<Real>(splat<Real>(top), splat<Real>(how.to_bits))[0];
             const Vec<Real> factor = exp2<Real>(splat<Real>(drop));
             sum += part[at_sum] * factor[0];
             for (int64_t x = 0; x < size.v_padded; x += W)

@@ -31,7 +31,8 @@ template <class P> inline void Tile<P>::soften(Real* factor) {
     join_rows(of_row, top, [](Vec<Real> a, Vec<Real> b) { return max<Real>(a, b); });
     for (int i = 0; i < kRows; i += W) {
         const Vec<Real> old = load(m + row + i), larger = max<Real>(load(top + i), old);
-        const Vec<Real> change = how.differences ? (old - larger) * bits : old * bits - larger * bits;
+        const Vec<Real> change = how.differences ? (old - larger) * bits
+                                                 : product<Real>(old, bits) - product<Real>(larger, bits);
         store<Real>(now + i, larger);
         store<Real>(drop + i, old == minus_inf ? minus_inf : change);
         store<Real>(times + i, exp2<Real>(load(drop + i)));

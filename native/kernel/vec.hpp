@@ -100,6 +100,14 @@ template <class T, class Op> POZOR_INLINE T reduce(Vec<T> v, Op op) {
     if constexpr (W > 2) v = op(v, rotate<T, 2>(v));
     return op(v, rotate<T, 1>(v))[0];
 }
+// A product rounded by itself: fused with a difference that follows, two equal products would not cancel, and the
+// error of every block of keys would add up in a row's sum.
+template <class T> POZOR_INLINE Vec<T> product(Vec<T> a, Vec<T> b) {
+    Vec<T> p = a * b;
+    asm("" : "+m"(p));
+    return p;
+}
+
 template <class T> POZOR_INLINE T reduce_add(Vec<T> v) {
     return reduce<T>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
 }

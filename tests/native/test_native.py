@@ -369,3 +369,22 @@ def test_gradients_are_refused_in_the_backward():
     with pytest.raises(pozor.BackendUnavailable, match="backend='native' gives no gradients; got a backward"):
         out.sum().backward()
     assert pozor.observe(q, q, q).backend == "torch"
+
+
+@pytest.mark.parametrize("isa", native._runnable())
+@pytest.mark.parametrize("q_len", [3, 20])
+def test_lse_keeps_its_last_digits_over_many_blocks(
+    q_len: int, isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large scores, and a maximum that comes early: an error in each block's correction would add up."""
+    monkeypatch.setenv(native.ISA, isa)
+    rng, kv_len = np.random.default_rng(11), 65_536
+    k = rng.standard_normal((1, 1, kv_len, 64)).astype(np.float32)
+    q = 3 * rng.standard_normal((1, 1, q_len, 64)).astype(np.float32)
+    logits = (q[0, 0].astype(np.float64) @ k[0, 0].astype(np.float64).T) / 8
+    order = np.argsort(-logits.max(axis=0))
+    top = logits.max(axis=1)
+    meant = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+    found = pozor.observe(q, k[:, :, order], None, backend="native").lse[0, 0]
+    # scores near 140 in float32: half a unit in the last place of a logit is 1e-6
+    assert np.abs(found - meant).max() <= 4e-6
