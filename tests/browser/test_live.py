@@ -39,7 +39,27 @@ def test_the_map_shows_what_the_model_computes(chromium: Browser, app: App) -> N
         for label, part in zip(said, np.add.reduceat(probs, starts), strict=True):
             assert f"{part * 100:.1f}".replace(".", ",") in label or part < 0.0005, (label, part)
         strongest = words[int(np.argmax(np.add.reduceat(probs, starts)))]
-        expect(page.locator(".reading")).to_contain_text(f"dívá hlavně na: {strongest}")
+        expect(page.locator(".reading")).to_contain_text(f"dívá hlavně na: „{strongest}“")
+
+
+def test_it_opens_on_a_head_whose_newest_row_looks_back(chromium: Browser, app: App) -> None:
+    model = lm.load("czech", dtype="float64")
+    with opened(chromium, app, "#/live", **CZECH) as page:
+        read(page)
+        text = page.locator(".written .running").inner_text().strip()
+        at = page.locator('.thumbs button[aria-pressed="true"]').get_attribute("data-head")
+        last = len(model.pieces(text).ids) - 1
+        newest = model.pieces(text).tokens[last]
+        assert newest == ":"  # a word of one piece, so that its own key is its last
+        back = {}
+        for layer, maps in enumerate(model.maps(text)):
+            for head in range(model.config["num_heads"]):
+                back[f"{layer},{head}"] = float(maps.row(last, head=head)[1:last].sum())
+        assert at is not None
+        assert back[at] == pytest.approx(max(back.values()), abs=1e-5)
+        page.get_by_role("button", name="Další slovo").click()
+        expect(page.locator(".running .word:not(.own)").first).to_be_attached(timeout=10_000)
+        expect(page.locator('.thumbs button[aria-pressed="true"]')).to_have_attribute("data-head", at)
 
 
 def test_it_goes_on_word_by_word_and_back(chromium: Browser, app: App) -> None:

@@ -54,7 +54,8 @@ def shown(
     **options: Any,
 ) -> Iterator[Page]:
     """The module in a shadow tree, as marimo has it; any other request or an error fails the test."""
-    context = browser.new_context(viewport={"width": 700, "height": 800}, locale="cs-CZ", **options)
+    options = {"viewport": {"width": 700, "height": 800}, "locale": "cs-CZ"} | options
+    context = browser.new_context(**options)
     page = context.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
@@ -107,17 +108,17 @@ def test_a_row_is_locked_by_click_and_by_key_and_python_knows(chromium: Browser)
         page.locator("text.word", has_text="vypil").last.click()
         assert page.evaluate("traits.selected_row") == 2
         # under the mask vypil loses pivo: 49.7238, 49.7238, .5524
-        assert text(page) == "„vypil“ se dívá hlavně na: pan 50 %, švejk 50 %".replace(" %", "\xa0%")
+        assert text(page) == "„vypil“ se dívá hlavně na: „pan“ 50 %, „švejk“ 50 %".replace(" %", "\xa0%")
         page.get_by_role("switch").click()
         assert page.evaluate("traits.mask_shown") is False
-        assert text(page) == "„vypil“ se dívá hlavně na: pan 33 %, švejk 33 %, pivo 33 %".replace(
+        assert text(page) == "„vypil“ se dívá hlavně na: „pan“ 33 %, „švejk“ 33 %, „pivo“ 33 %".replace(
             " %", "\xa0%"
         )
         page.locator("[data-cell='2,0']").focus()
         for key in ("ArrowDown", "ArrowDown", "Enter"):
             page.keyboard.press(key)
         assert page.evaluate("traits.selected_row") == 4
-        assert text(page) == "„v“ se dívá hlavně na: hospodě 91 %".replace(" %", "\xa0%")
+        assert text(page) == "„v“ se dívá hlavně na: „hospodě“ 91 %".replace(" %", "\xa0%")
         page.keyboard.press("Escape")
         assert page.evaluate("traits.selected_row") == -1
         expect(page.locator(".reading")).to_have_text("Vyberte řádek a přečtete si, kam se jeho slovo dívá.")
@@ -225,6 +226,19 @@ def test_a_locked_solution_is_not_in_the_page_before_its_code(chromium: Browser)
         page.keyboard.press("Enter")
         expect(page.locator("details .said")).to_be_visible()
         expect(page.get_by_label("Kód")).to_have_count(0)
+
+
+def test_a_phone_shows_whole_tables_and_a_shade_where_they_scroll(chromium: Browser) -> None:
+    phone: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
+    for name in ("looks-at", "weights-row", "row-sum"):
+        traits = {"exercise": name, "seed": None, "lang": "en"}
+        with shown(chromium, "exercise", traits, python=served(), **phone) as page:
+            said = page.locator(".said").first
+            expect(said.locator("table").first).to_be_visible()
+            assert said.evaluate("e => [e.scrollWidth - e.clientWidth, innerWidth]") == [0, 390]
+            assert said.evaluate("e => getComputedStyle(e).backgroundAttachment") == (
+                "local, local, scroll, scroll"
+            )
 
 
 def test_nobody_answers(chromium: Browser) -> None:

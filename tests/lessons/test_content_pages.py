@@ -114,7 +114,7 @@ def test_the_pub_by_hand(chromium: Browser, served: Lessons) -> None:
         # the map, by keyboard
         page.mouse.move(0, 0)
         held = page.locator("marimo-anywidget", has=page.get_by_role("switch", name="maska")).first
-        expect(held).to_contain_text("„vypil“ se dívá hlavně na: pan 33 %, švejk 33 %, pivo 33 %")
+        expect(held).to_contain_text("„vypil“ se dívá hlavně na: „pan“ 33 %, „švejk“ 33 %, „pivo“ 33 %")
         held.get_by_role("switch", name="maska").press("Enter")
         expect(held).to_contain_text("pan 50 %, švejk 50 %")
         # the ear listens to another table

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Attention } from "../src/live/attention";
-import { byWord, goesOn, rowByWord, wordsOf } from "../src/live/words";
+import { byWord, goesOn, lookingBack, rowByWord, wordsOf } from "../src/live/words";
 import type { TokenDocument } from "../src/read/documents";
 
 const token = (text: string, start: number, stop: number): TokenDocument => ({ id: 0, text, start, stop, special: start < 0 });
@@ -44,6 +44,14 @@ describe("words of the live text", () => {
     const three = [...words, { text: "d", first: 3, last: 3, start: 4, stop: 5 }];
     expect(rowByWord(longer, 0, 0, three, 2).map((part) => Math.round(part * 10) / 10)).toEqual([0.1, 0.5, 0.4]);
     expect(rowByWord(longer, 0, 1, three, 2)).toEqual([0, 0, 1]);
+  });
+  it("opens on the head whose newest row looks back most, past the start sign", () => {
+    const rows = [[0.9, 0.05, 0.05], [0.1, 0.3, 0.6], [0, 0.2, 0.8], [0.69, 0.01, 0.3]]; // back: .05 .3 .2 .01
+    const numbers = rows.flatMap((row) => [1, 0, 0, 0.5, 0.5, 0, ...row]);
+    const attention = Attention.from(new Float32Array(numbers).buffer, 2, 2, 3);
+    const words = wordsOf({ text: "a b", tokens: [token("⏎", -1, -1), token("a", 0, 1), token(" b", 1, 3)] });
+    expect(lookingBack(attention, words)).toEqual({ layer: 0, head: 1 });
+    expect(lookingBack(attention, words.slice(0, 1))).toEqual({ layer: 0, head: 0 });
   });
   it("refuses numbers that are not all the attention there is", () => {
     expect(() => Attention.from(new Float32Array(5).buffer, 1, 1, 2)).toThrow("attention of 5 numbers");

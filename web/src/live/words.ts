@@ -62,6 +62,19 @@ export function rowByWord(attention: Attention, layer: number, head: number, wor
   return words.slice(0, query + 1).map((word) => sum(row, word));
 }
 
+/** The head whose newest row gives most to earlier words of the text: neither to its own nor to the start sign. */
+export function lookingBack(attention: Attention, words: readonly Word[]): { layer: number; head: number } {
+  let [best, most] = [{ layer: 0, head: 0 }, -1];
+  for (let layer = 0; layer < attention.layers; layer++) {
+    for (let head = 0; head < attention.heads; head++) {
+      const row = rowByWord(attention, layer, head, words, words.length - 1).slice(0, -1);
+      const back = row.reduce((total, prob, index) => total + ((words[index]?.start ?? -1) < 0 ? 0 : prob), 0);
+      if (back > most) [best, most] = [{ layer, head }, back];
+    }
+  }
+  return best;
+}
+
 function sum(row: ArrayLike<number>, { first, last }: Word): number {
   let total = 0;
   for (let key = first; key <= last; key++) total += row[key] ?? 0;

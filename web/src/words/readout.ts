@@ -27,6 +27,9 @@ const cs: typeof en = {
   others: (many) => `a\u00a0${count(many, "cs", ["další", "další", "dalších"])}`,
 };
 
+/** A token in a sentence: a comma would be lost in it without quotes. */
+export const quoted = (token: string, lang: Language): string => (lang === "cs" ? `„${token}“` : `“${token}”`);
+
 const say = (who: string, phrase: string): string => (who === "" ? phrase : `${who} ${phrase}`);
 
 export interface Names {
