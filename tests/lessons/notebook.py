@@ -66,6 +66,7 @@ TEXTS = {
 # cells that do what no lesson should
 BAD = {
     "endless": "while True:\n        pass",
+    "failing": "1 / 0",
     "greedy": "import numpy as np; held = np.ones(1 << 37)",
     "hoarder": "held = [bytearray(b'x') * (64 << 20) for _ in range(12)]",
     "holder": "import re; re.match('(a+)+$', 'a' * 64 + 'b')",  # keeps the interpreter to itself

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notebook import base, serving
+from notebook import base, serving, write
 from playwright.sync_api import Browser, Page, expect
 
 from pozor.viewer.lessons import Lessons
@@ -46,6 +46,33 @@ def program(page: Page, source: str) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
     page.get_by_role("button", name="Run").click()
+
+
+def test_a_failing_cell_is_told_in_the_language_of_the_page(chromium: Browser, tmp_path: Path) -> None:
+    with (
+        serving(write(tmp_path, "failing")) as lessons,
+        opened(chromium, lessons, "lessons/failing/?lang=cs") as page,
+    ):
+        expect(page.get_by_text("Kus lekce se nepovedlo spočítat.")).to_be_visible()
+        expect(page.get_by_text("Chyba je u nás, ne u vás.")).to_be_visible()
+        expect(page.get_by_text("See console")).to_have_count(0)
+        assert "ZeroDivisionError: division by zero" in lessons.complaints
+
+
+def test_an_editor_takes_the_width_of_a_phone_and_its_button_no_colour(
+    chromium: Browser, alone: Lessons
+) -> None:
+    phone: dict[str, Any] = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
+    with opened(chromium, alone, "lessons/small/?lang=en", **phone) as page:
+        page.locator(".cm-content").click()
+        page.keyboard.type("2")  # marimo lights the button once the program is another
+        sides = "e => [e.getBoundingClientRect().left, innerWidth - e.getBoundingClientRect().right]"
+        column = page.locator(".pozor-top").evaluate(sides)
+        assert page.locator(".cm-editor").evaluate(sides) == pytest.approx(column, abs=1.5)  # but its border
+        colours = "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color]"
+        ground, ink = page.get_by_role("button", name="Run").evaluate(colours)
+        assert re.fullmatch(r".*[ ,]0\)", ground), ground  # nothing but the paper behind it
+        assert re.search(r"232, 230, 225|0\.9098\d* 0\.9019\d* 0\.8823\d*", ink), ink
 
 
 def test_a_lesson_speaks_both_languages_and_answers_its_slider(chromium: Browser, alone: Lessons) -> None:

@@ -105,3 +105,14 @@ def test_a_one_letter_word_stays_with_the_next_one_where_the_source_line_ends() 
         == "Jdeme\nk\u00a0moři a\u00a0z\u00a0hor,\na\u00a0pak"
     )
     assert prose.fill("- a\n- b a\n  c", {}, "", "cs") == "- a\n- b a\u00a0c"
+
+
+def test_a_wrong_code_holds_up_its_own_page_alone(
+    made: page.Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POZOR_SOLUTION_CODE", "sedmička")
+    other = make(tmp_path, "cs")
+    assert not made._lock.opens("osm")
+    assert made._lock.waits
+    assert not made._lock.opens("sedmička")  # at once, it is not even tried
+    assert other._lock.opens("sedmička")

@@ -1,10 +1,12 @@
 """The lessons killed, hung, out of memory, in the way: who started them goes on and says so."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from notebook import Reader, heard, serving, signed_in, write
 
 from pozor.cli import main
-from pozor.viewer.lessons import Lessons
+from pozor.viewer.lessons import MOST_LINES, Lessons, _keep
 from pozor.viewer.reasons import why
 
 AGAIN = "Open them again; what is done stays in the browser."
@@ -92,6 +94,13 @@ def test_what_could_never_be_held_fails_in_its_cell_alone(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_the_last_lines_of_its_stderr_are_kept_and_no_more(tmp_path: Path) -> None:
+    kept: deque[str] = deque(maxlen=MOST_LINES)
+    said = "".join(f"line {number}\n\n" for number in range(100)) + "x" * 1000
+    _keep(io.StringIO(said), kept)
+    assert list(kept) == [f"line {n}" for n in range(63, 100)] + ["x" * 400, "x" * 400, "x" * 200]
+
+
 def test_what_holds_too_much_is_ended_for_it(folder: Path) -> None:
     with serving(folder, memory=600 << 20) as lessons, signed_in(lessons) as client:
         with Reader(lessons, client, "hoarder").socket():
@@ -175,6 +184,22 @@ def test_without_marimo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     lessons = Lessons()
     assert lessons.document("cs")["state"] == "missing"
     assert "pip install 'pozor[lessons]'" in (lessons.document("cs")["reason"] or "")
+
+
+def test_the_command_ends_with_what_the_lessons_complained_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(lessons: Lessons) -> None:
+        lessons._complaints.append("ZeroDivisionError: division by zero")
+
+    monkeypatch.setattr(Lessons, "start", start)
+    monkeypatch.setattr(Lessons, "wait", lambda lessons: None)
+    with pytest.raises(SystemExit) as stop:
+        main(["learn", "--no-browser", "--lang", "cs"])
+    assert not stop.value.code
+    assert capsys.readouterr().err == (
+        "\nNe všechno v nich šlo hladce. Naposledy řekly:\nZeroDivisionError: division by zero\n"
+    )
 
 
 def test_the_command_prints_an_address_that_opens(tmp_path: Path) -> None:

@@ -107,6 +107,24 @@ def test_an_exercise_speaks_for_itself_alone_and_keeps_what_is_locked() -> None:
     assert solution not in json.dumps(widget.get_state(), default=str)
 
 
+def test_a_page_gets_an_answer_where_an_exercise_fails(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(drawn: Any, answer: str, lang: str) -> None:
+        raise ZeroDivisionError("of our own")
+
+    widget = Spoken("divisor", lang="cs")
+    with monkeypatch.context() as failing:
+        failing.setattr(exercises.Drawn, "check", fail)
+        said = ask(widget, ask="check", seed=None, lang="cs", answer="4")
+    assert said == {
+        "error": "Tohle jsme nezvládli a\u00a0chyba je u\u00a0nás (ZeroDivisionError). "
+        "Zkuste to znovu, nebo odpověď napište jinak."
+    }
+    assert "of our own" in caplog.text
+    assert ask(widget, ask="check", seed=None, lang="cs", answer="4")["right"] is True
+
+
 def test_what_is_no_message_is_left_unanswered() -> None:
     widget = Spoken("divisor")
     widget.said = None

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from viewer_asking import fits, strict
 
-from pozor import lm
+from pozor import exercises, lm
 from pozor.lessons.catalog import LESSONS
 from pozor.viewer import documents
 from pozor.viewer.live import MOST_SESSIONS
@@ -59,6 +59,22 @@ def test_a_message_that_cannot_be_answered_gets_a_sentence(client: TestClient) -
         assert fits(post(client, "/api/exercise", body, 400), documents.ErrorDocument)
     answer = post(client, "/api/exercise", [], 400)
     assert answer["error"] == 'The body must be {"ask": "list", "lang": "en"}.'
+
+
+def test_an_exercise_that_fails_answers_and_is_logged(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(drawn: Any, answer: str, lang: str) -> None:
+        raise ZeroDivisionError("of our own")
+
+    monkeypatch.setattr(exercises.Drawn, "check", fail)
+    asked = {"ask": "check", "id": "divisor", "seed": None, "lang": "en", "answer": "4"}
+    answer = post(client, "/api/exercise", asked, 400)
+    assert fits(answer, documents.ErrorDocument)
+    assert answer["error"].startswith(
+        "We could not cope with this, and the fault is ours (ZeroDivisionError)."
+    )
+    assert "of our own" in caplog.text
 
 
 def test_the_home_page_calls_the_lessons_by_their_titles() -> None:

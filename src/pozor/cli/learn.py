@@ -36,7 +36,7 @@ def learn(
         typer.Option(
             "--solution-code",
             envvar="POZOR_SOLUTION_CODE",
-            help="Solutions stay locked until a reader gives this code.",
+            help="Solutions stay locked until a reader gives this code; take at least 6 characters.",
         ),
     ] = None,
     export: Annotated[

@@ -1,6 +1,7 @@
 """The talk between a page and an exercise: one JSON message in, one out; a lock before the solutions."""
 
 import hmac
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from pozor.language import LANGUAGES, tied
 
 PAUSE = 1.0  # seconds after a code that does not fit: a class does not notice, a guessing program does
 ASKS = ("list", "exercise", "check", "hint", "solution")
+LOG = logging.getLogger("pozor.exercises")  # unheard by others, it goes to stderr
 
 
 class Lock:
@@ -71,12 +73,16 @@ def serve(message: Mapping[str, Any], lock: Lock) -> dict[str, Any]:
         For "list" {"exercises": [id, lesson, kind, title each]}; for "exercise" the document of the drawing;
         for "check" right, diagnosis, message, found, missed, model, model_html, locked; for "hint" number,
         of, hint, html; for "solution" solution and html, or locked (true) and message. A message that cannot
-        be answered gives {"error": one sentence}.
+        be answered gives {"error": one sentence}, and so does a failure of our own, which is logged.
     """
     try:
         return _served(message, lock)
     except PozorError as error:
         return {"error": str(error)}
+    except Exception as error:  # a page that waits for an answer must get one
+        LOG.exception("an exercise failed")
+        lang = "cs" if message.get("lang") == "cs" else "en"
+        return {"error": tied(say("broken", lang, kind=type(error).__name__), lang)}
 
 
 def _served(message: Mapping[str, Any], lock: Lock) -> dict[str, Any]:

@@ -124,6 +124,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "ask_sentence": ("Odpovězte jednou nebo dvěma větami.", "Answer in a sentence or two."),
     "size_rough": ("napište aspoň dvě platné číslice", "write at least two figures"),
     "digits_rough": ("otázka se ptá na víc číslic", "the question asks for more digits"),
+    "broken": (
+        "Tohle jsme nezvládli a chyba je u nás ({kind}). Zkuste to znovu, nebo odpověď napište jinak.",
+        "We could not cope with this, and the fault is ours ({kind}). Try again, or write the answer "
+        "another way.",
+    ),
     # solutions
     "locked": (
         "Řešení je zamčené. Kód k němu má vyučující.",

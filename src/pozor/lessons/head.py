@@ -23,6 +23,7 @@ def head(settings: Settings, root: str) -> str:
         f'<script type="module" src="{root}static/progress.js"></script>',
         f'<script type="module" src="{root}static/editors.js"></script>',
         f'<script type="module" src="{root}static/gone.js"></script>',
+        f'<script type="module" src="{root}static/failed.js"></script>',
         f'<script type="module" src="{root}static/language.js"></script>',
     ]
     if settings.presenter:

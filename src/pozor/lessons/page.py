@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -137,8 +137,15 @@ class Page:
         from pozor.lessons import widgets
 
         return self.keep(
-            self.mo.ui.anywidget(widgets.ExerciseWidget(id, seed=seed, lang=self.lang, lock=_lock()))
+            self.mo.ui.anywidget(widgets.ExerciseWidget(id, seed=seed, lang=self.lang, lock=self._lock))
         )
+
+    @cached_property
+    def _lock(self) -> Any:
+        """Of this page alone: the pause after a wrong code holds up nobody else."""
+        from pozor.exercises import Lock
+
+        return Lock(os.environ.get("POZOR_SOLUTION_CODE") or None)
 
     def keep(self, control: Any) -> Any:
         """Hold a control for as long as the page lives, and give it back."""
@@ -150,14 +157,6 @@ def _places() -> Any:
     from pozor.lessons.frame import Places
 
     return Places(exported=IN_BROWSER or os.environ.get("POZOR_LESSONS_EXPORT") == "1")
-
-
-@cache
-def _lock() -> Any:
-    """One lock for all pages, so that many pages guess no faster than one."""
-    from pozor.exercises import Lock
-
-    return Lock(os.environ.get("POZOR_SOLUTION_CODE") or None)
 
 
 @lru_cache(1024)

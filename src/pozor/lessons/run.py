@@ -1,6 +1,7 @@
 """`pozor learn`: start the lessons' process, say where they are, and wait until they end."""
 
 import os
+import sys
 import threading
 import webbrowser
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ WORDS = {
         "locked": "Solutions are locked by the code.",
         "stop": "Stop with Ctrl+C.",
         "stopped": "The lessons have stopped.",
+        "complaints": "Not all went well in them. The last they said:",
     },
     "cs": {
         "address": "Adresa (jen pro vás, je v ní přístupový klíč):",
@@ -27,6 +29,7 @@ WORDS = {
         "locked": "Řešení jsou zamčená kódem.",
         "stop": "Program ukončíte klávesami Ctrl+C.",
         "stopped": "Lekce skončily.",
+        "complaints": "Ne všechno v nich šlo hladce. Naposledy řekly:",
     },
 }
 
@@ -89,6 +92,8 @@ def run(start: Start) -> None:
         reason = None
     finally:
         lessons.stop()
+        if lessons.complaints:
+            print("\n".join(["", words["complaints"], *lessons.complaints]), file=sys.stderr, flush=True)
     if reason is not None:
         raise OptionError(reason.sentence(start.words))
     print(f"\n{words['stopped']}", flush=True)

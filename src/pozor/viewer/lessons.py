@@ -14,7 +14,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any
+from typing import IO, Any
 
 from pozor.errors import BackendUnavailable, OptionError
 from pozor.viewer.documents import LearnDocument, LearnState
@@ -22,6 +22,7 @@ from pozor.viewer.reasons import SENTENCES, Reason, kills_for_memory, why
 
 SILENCE = 20.0  # seconds without a sign of life after which the process is given up
 STARTUP = 60.0  # seconds
+MOST_LINES, LONGEST_LINE = 40, 400  # of what the process says to nobody in particular
 
 
 class Lessons:
@@ -42,6 +43,7 @@ class Lessons:
         self._token, self._port = "", 0
         self._beat, self._kills = 0.0, 0
         self._notes: deque[Reason] = deque(maxlen=5)
+        self._complaints: deque[str] = deque(maxlen=MOST_LINES)
 
     # ---- what is asked -------------------------------------------------------------------------------------
 
@@ -61,6 +63,11 @@ class Lessons:
     def notes(self) -> list[Reason]:
         """What happened in it while it went on, the last of it."""
         return list(self._notes)
+
+    @property
+    def complaints(self) -> list[str]:
+        """The last lines of its stderr: errors of cells and of ourselves."""
+        return list(self._complaints)
 
     @property
     def pid(self) -> int | None:
@@ -136,12 +143,13 @@ class Lessons:
         self._token = secrets.token_urlsafe(32)
         self._state, self._reason, self._beat = "starting", None, time.monotonic()
         self._notes.clear()
+        self._complaints = deque(maxlen=MOST_LINES)
         self._kills = kills_for_memory()
         process = subprocess.Popen(
             [sys.executable, "-P", "-X", "utf8", "-m", "pozor.lessons"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
             errors="replace",
@@ -149,13 +157,16 @@ class Lessons:
         )
         self._process = process
         assert process.stdin is not None
+        assert process.stderr is not None
         with suppress(OSError):  # ended already; the exit code says why
             process.stdin.write(json.dumps({**self._settings, "token": self._token}) + "\n")
             process.stdin.flush()
-        for work in (self._listen, self._watch):
-            threading.Thread(target=work, args=(process,), daemon=True).start()
+        complaining = threading.Thread(target=_keep, args=(process.stderr, self._complaints), daemon=True)
+        complaining.start()
+        threading.Thread(target=self._listen, args=(process, complaining), daemon=True).start()
+        threading.Thread(target=self._watch, args=(process,), daemon=True).start()
 
-    def _listen(self, process: subprocess.Popen[str]) -> None:
+    def _listen(self, process: subprocess.Popen[str], complaining: threading.Thread) -> None:
         """Read what it says until it says no more, then find out why."""
         assert process.stdout is not None
         with process.stdout as said:
@@ -164,6 +175,7 @@ class Lessons:
                     if process is self._process:
                         self._hear(json.loads(line))
         code = process.wait()
+        complaining.join(1.0)  # its last words; a program that it left behind may still hold the pipe
         with self._lock:
             if process is self._process:
                 self._end(self._reason or why(code, kills_for_memory() > self._kills))
@@ -210,3 +222,11 @@ class Lessons:
                 process.stdin.close()
         if process.poll() is None:
             threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie stays
+
+
+def _keep(said: IO[str], lines: deque[str]) -> None:
+    """Read a stream to its end and keep its last lines; what is read by nobody would stop who writes."""
+    with said, suppress(ValueError):
+        while line := said.readline(LONGEST_LINE):
+            if line.strip():
+                lines.append(line.rstrip())
