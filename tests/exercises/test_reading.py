@@ -22,7 +22,8 @@ NUMBERS = [
     ("√16", "4"), ("sqrt(16)", "4"), ("odmocnina z 16", "4"), ("3,2e7", "32000000"), ("3.2·10^7", "32000000"),
     ("1,5 milionu", "1500000"), ("1.5 million", "1500000"), ("2 tis.", "2000"), ("asi 5,9krát méně", "5.9"),
     ("x = 4", "4"), ("≈ 0,31", "0.31"), ("４", "4"), ("(4)", "4"), ("4.", "4"), ("6÷4", "3/2"),
-    ("3:4", "3/4"),
+    ("3:4", "3/4"), ("1+0+1", "2"), ("1 + 0 + 1", "2"), ("0,5 + 0,25 = 0,75", "3/4"), ("1·1+0·1+1·1", "2"),
+    ("2·0,5 - 1/4", "3/4"), ("1 + −2", "-1"), ("e^0", "1"), ("2·e^0", "2"), ("1·1 + 1·0 = 1", "1"),
 ]  # fmt: skip
 
 
@@ -30,6 +31,33 @@ NUMBERS = [
 def test_a_number_in_many_spellings(typed: str, value: str) -> None:
     for lang in ("cs", "en"):
         assert read_number(typed, lang)[0].value == Fraction(value)
+
+
+@pytest.mark.parametrize("typed", ["e", "e^1", "e¹", "exp(1)", "e na 1", "e^1 = 2,718", "≈ e"])
+def test_the_number_e(typed: str) -> None:
+    value = read_number(typed, "cs")[0].value
+    assert abs(float(value) - 2.718281828) < 0.0005
+    drawn = exercises.get("exp-ratio").draw()  # e to the difference 1
+    assert drawn.check(typed, "cs").right
+
+
+def test_powers_of_e() -> None:
+    assert float(read_number("e^-1", "cs")[0].value) == pytest.approx(0.36787944117144233, rel=1e-15)
+    assert float(read_number("e^(0,5) + 1", "cs")[0].value) == pytest.approx(2.6487212707001282, rel=1e-15)
+
+
+def test_a_plus_before_infinity_is_a_mistake_of_its_own() -> None:
+    drawn = exercises.get("causal-logits").draw()
+    row = drawn.solution("cs")
+    assert "−∞" in row
+    for typed in ("0,5; 0,5; +∞", "0,5; 0,5; ∞"):
+        said = drawn.check(typed.replace("0,5; 0,5", first_two(drawn)), "cs")
+        assert said.diagnosis == "plus_infinity"
+        assert "−∞, ne +∞" in said.message
+
+
+def first_two(drawn: exercises.Drawn) -> str:
+    return "; ".join(str(value).replace(".", ",") for value in drawn.built.answer.values[:2])  # type: ignore
 
 
 def test_one_mark_with_three_digits_after_it_is_two_things_the_likelier_first() -> None:
@@ -43,6 +71,7 @@ def test_one_mark_with_three_digits_after_it_is_two_things_the_likelier_first() 
     ("typed", "unit", "value"),
     [
         ("64 MiB", "MiB", 64 * 2**20), ("64MiB", "MiB", 64 * 2**20), ("64 mib", "MiB", 64 * 2**20),
+        ("512 Mib", "MiB", 2**29),
         ("67,1 MB", "MB", Fraction("67.1") * 10**6), ("0.0625 GiB", "GiB", 2**26), ("512 kB", "kB", 512_000),
         ("67 108 864 bajtů", "B", 2**26), ("64 mebibajtů", "MiB", 2**26), ("4 gigabytes", "GB", 4 * 10**9),
         ("17 %", "%", Fraction("0.17")), ("2 p. b.", "points", Fraction("0.02")), ("5,9 ×", "times",
@@ -79,6 +108,8 @@ def test_infinity(typed: str) -> None:
         ("1,2,3", "several"), ("1.2.3,4", "no_number"), ("9" * 201, "too_long"), ("__import__('os')",
         "no_number"),
         ("<b>4</b>", "words"), ("10**10**10", "several"), ("4 MiBB", "words"), ("∞ MiB", "words"),
+        ("v1", "name"), ("v₁", "name"), ("K_2", "name"), ("e^401", "too_big"),
+        ("3-4", "several"), ("e jablek", "words"),
     ],
 )  # fmt: skip
 def test_what_is_no_number_says_why(typed: str, reason: str) -> None:

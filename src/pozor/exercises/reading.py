@@ -18,6 +18,9 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _FENCES = str.maketrans("", "", "[](){}⟨⟩`")
 _BODY = re.compile(r"\d[\d., ]*|[.,]\d+")
 _INFINITE = re.compile(r"([-+]?) ?(?:∞|inf(?:inity)?\b|nekone[cč]no\b)", re.IGNORECASE)
+_E = re.compile(r"(?:exp ?|e ?(?:\^|\*\*) ?)([-+]?\d+(?:[.,]\d+)?)(?![\d.,]*\d)|e(?![\w^*])")
+_PLUS = re.compile(r" ?(\+) ?(?=[-\d√.,e])| (-) (?=[\d√.,e])")  # 3-4 may be a range
+_NAME = re.compile(r"([a-zA-Z]) ?_?(\d)")
 _PLENTY = Context(prec=60)
 
 
@@ -66,17 +69,22 @@ def read_number(text: str, lang: str) -> list[Quantity]:
     if not text:
         raise Unread("empty")
     text = re.sub(r"odmocnin\w+ ze? |(?:the )?(?:square )?root of |sqrt", "√", text, flags=re.IGNORECASE)
-    text = text.translate(_FENCES)
+    text = re.sub(r"\be na (?=[-+]?\d)", "e^", text.translate(_FENCES))
+    name = _NAME.fullmatch(text)
+    if name and name[1] != "e":
+        raise Unread("name", name=name[1] + name[2])
     endless = _INFINITE.search(text)
     if endless:
         if text.replace(endless[0], "", 1).strip(" =*"):
             raise Unread("words", words=_short(text))
         return [Quantity(-math.inf if endless[1] == "-" else math.inf, None)]
-    start = re.search(r"[-+]? ?(?:√ ?)?(?:\d|[.,]\d)", text)
+    start = re.search(r"[-+]? ?(?:√ ?)?(?:\d|[.,]\d|(?<!\w)(?:e(?![\w])|exp ?[-+]?\d))", text)
     if not start:
         raise Unread("no_number")
     before, rest = text[: start.start()], text[start.start() :]
     values, rest = _expression(rest, lang)
+    if re.match(r" ?[=≈≐].*\d", rest):  # the working, and what comes of it
+        return read_number(rest.lstrip(" =≈≐"), lang)
     if re.search(r"\d", before + rest):
         raise Unread("several")
     lead = _lead(before)
@@ -148,6 +156,17 @@ def _hundredth(quantity: Quantity) -> Quantity:
 
 
 def _expression(text: str, lang: str) -> tuple[list[Read], str]:
+    """A sum of terms from the start of `text`; and what follows."""
+    values, text = _term(text, lang)
+    while operator := _PLUS.match(text):
+        others, text = _term(text[operator.end() :], lang)
+        sign = 1 if operator[1] else -1
+        pairs = itertools.islice(itertools.product(values, others), 8)
+        values = [_exactly(a + sign * b) for (a, _), (b, _) in pairs]
+    return values, text
+
+
+def _term(text: str, lang: str) -> tuple[list[Read], str]:
     """Products and quotients of numbers, powers and roots, from the start of `text`; and what follows."""
     sign = 1
     while text[:1] in "+- " and text:
@@ -158,7 +177,7 @@ def _expression(text: str, lang: str) -> tuple[list[Read], str]:
         whole, top, bottom = map(int, mixed.groups())
         return [(sign * (whole + _over(Fraction(top), Fraction(bottom))), None)], text[mixed.end() :]
     values, text = _factor(text, lang)
-    while operator := re.match(r" ?([*/:]|x(?= ?[\d√])) ?(?=[\d√.,-])", text):
+    while operator := re.match(r" ?([*/:]|x(?= ?[\d√])) ?(?=[\d√.,e-])", text):
         after = text[operator.end() :]
         negative = after.startswith("-")
         others, text = _factor(after[1:] if negative else after, lang)
@@ -175,6 +194,10 @@ def _expression(text: str, lang: str) -> tuple[list[Read], str]:
 def _factor(text: str, lang: str) -> tuple[list[Read], str]:
     root = text.startswith("√")
     text = text.lstrip("√ ")
+    power_of_e = _E.match(text)
+    if power_of_e:
+        value = _exp(power_of_e[1] or "1")
+        return [_exactly(_root(value) if root else value)], text[power_of_e.end() :]
     body = _BODY.match(text)
     if not body:
         raise Unread("no_number")
@@ -240,6 +263,13 @@ def _bounded(exponent: str) -> int:
     if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent)) > BIGGEST:
         raise Unread("too_big")
     return int(exponent)
+
+
+def _exp(exponent: str) -> Fraction:
+    power = Decimal(exponent.replace(",", "."))
+    if abs(power) > BIGGEST:
+        raise Unread("too_big")
+    return Fraction(_PLENTY.exp(power))
 
 
 def _over(top: Fraction, bottom: Fraction) -> Fraction:

@@ -78,6 +78,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "Slovům „{words}“ u čísla nerozumím; napište samotné číslo, případně s jednotkou.",
         "I do not understand “{words}” beside the number; write the number alone, or with its unit.",
     ),
+    "name": (
+        "„{name}“ je jméno; napište číslo, nebo čísla, která za ním stojí.",
+        "“{name}” is a name; write the number, or the numbers, that it stands for.",
+    ),
     "count": (
         "Čísel má být {expected}, přečíst se jich dalo {came}.",
         "There should be {expected} numbers; I read {came}.",

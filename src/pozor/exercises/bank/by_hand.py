@@ -119,6 +119,7 @@ def causal_logits(dice: Dice) -> Built:
         {
             "no_mask": vector(open_row, None),
             "zero_for_inf": vector([*open_row[:2], Decimal(0)], None),
+            "plus_infinity": vector([*open_row[:2], -endless], None),
             "polarity": vector([endless, endless, open_row[2]], None),
             "hides_itself": vector([open_row[0], endless, endless], None),
             "divided_again": masked([n / 2 for n in open_row]),
