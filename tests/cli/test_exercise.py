@@ -53,7 +53,7 @@ def test_one_lesson_in_czech(capsys) -> None:
     out = run(capsys, "--list", "--lesson", 5, "--lang", "cs")[1]
     assert "paměť klíčů a hodnot" in out
     assert "Skalární součin" not in out
-    assert "pozor exercise scores-count --lang cs" in out
+    assert "Jednu otevřete třeba takhle: pozor exercise scores-count --lang cs" in out
 
 
 def test_a_question_says_how_to_answer(capsys) -> None:
@@ -146,6 +146,7 @@ def test_the_end_of_the_input_ends_it(capsys, typing) -> None:
         (("nothing",), "id must be an exercise; got 'nothing'. pozor exercise --list names them."),
         (("--lesson", 6), "--lesson must be from 0 to 5; got 6."),
         (("divisor", "--seed", -1), "--seed must be from 0 to 9007199254740991; got -1."),
+        (("--seed", -1, "--list"), "--seed must be from 0 to 9007199254740991; got -1."),
         (
             ("--answer", "4"),
             "--answer and --solution need an exercise; got none. pozor exercise --list names them.",

@@ -7,7 +7,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from content_pages import LANGUAGES, NAMES, golden, lesson, run
+from content_pages import LANGUAGES, NAMES, golden, lesson, notebook, plain, run
 
 import pozor
 from pozor import exercises
@@ -30,6 +30,21 @@ def test_every_cell_runs_and_shows_the_golden_numbers(
     assert [heading for heading in headings if tied(heading, lang) not in words] == []
     assert not re.search(r"\{[a-z_]+\}", words)
     assert not re.search(r"\bnan\b|None|array\(", words)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "by_hand", "warm_up"])
+def test_numbers_and_signs_are_those_of_the_language(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POZOR_LANG", "en")
+    outputs, _ = notebook(name).app.run()
+    shown = " ".join(output.text for output in outputs if hasattr(output, "text"))
+    assert "≐" not in plain(shown)  # English readers know ≈ alone
+    sliders = re.findall(r"<marimo-slider [^>]*>", shown)
+    assert len(sliders) == shown.count("<marimo-slider")
+    for slider in sliders:  # marimo groups thousands with a comma in every language
+        stop, steps = re.search(r"data-stop='([^']*)'", slider), re.search(r"data-steps='\[([^]]*)", slider)
+        assert stop
+        most = max(float(one) for one in [stop[1], *(steps[1].split(",") if steps and steps[1] else ())])
+        assert most < 1000 or "data-show-value='false'" in slider, slider
 
 
 @pytest.mark.parametrize("name", NAMES)

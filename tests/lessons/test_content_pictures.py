@@ -41,6 +41,7 @@ def test_lit_text_is_as_strong_as_the_share() -> None:
     assert [" 0%" in grounds[0], " 35%" in grounds[1], " 70%" in grounds[2]] == [True] * 3
     assert ["outline" in ground for ground in grounds] == [True, False, False, False]
     assert "".join(root.itertext()) == "She saw50 % it100 %."
+    assert all("margin:0 0.3em 0 1px" in (note.get("style") or "") for note in root.iter("sub"))  # 100 % .
 
 
 def test_a_table_names_rows_and_columns() -> None:

@@ -95,6 +95,9 @@ def test_a_figure_comes_as_a_picture() -> None:
 def test_what_is_no_utf8_and_what_exits_is_no_error() -> None:
     outcome = Run("import sys; sys.stdout.buffer.write(b'\\xff'); sys.exit(3)").wait()
     assert (outcome.end, outcome.printed, outcome.error) == ("done", "\ufffd", None)
+    outcome = Run("import sys; print('dobrý den'); sys.exit('ahoj')").wait()
+    assert (outcome.printed, outcome.error) == ("dobrý den\nahoj\n", None)
+    assert program.run_here("raise SystemExit('ahoj')")[0] == "ahoj\n"
 
 
 def test_where_there_is_no_other_process_it_runs_in_a_dict_of_its_own() -> None:

@@ -19,7 +19,7 @@ WORDS = {
         "kind": "odpověď",
         "title": "o čem je",
         "kinds": {"number": "číslo", "vector": "víc čísel", "tokens": "výběr slov", "sentence": "věta"},
-        "one": "Jedno otevřete třeba takhle: pozor exercise {id} --lang cs",
+        "one": "Jednu otevřete třeba takhle: pozor exercise {id} --lang cs",
         "keys": "Odpověď a Enter · ? nápověda · = řešení · + nová čísla · Enter další · . konec",
         "keys_one": "Odpověď a Enter · ? nápověda · = řešení · + nová čísla · . konec",
         "prompt": "> ",
@@ -101,6 +101,7 @@ def exercise(
         )
     console = _console()
     if every or (id is None and not _asking()):
+        chosen[0].draw(seed)  # a wrong seed is refused here too
         _list(console, chosen, words)
         return
     if answer is not None or solution or not _asking():

@@ -68,7 +68,7 @@ def export_site(
         say: Is told what is being written.
 
     Raises:
-        OptionError: The folder is there, or the bundle of the page is not.
+        OptionError: The folder is there or cannot be written, or the bundle of the page is missing.
         BackendUnavailable: marimo is not installed, or what offline needs could not be fetched.
     """
     first = choose(lang)
@@ -84,9 +84,8 @@ def export_site(
             "--pyodide must come with --offline: it says where the bundled Python is taken from."
         )
     given = Settings(token="").lessons if lessons is None else lessons
-    root.parent.mkdir(parents=True, exist_ok=True)
     # beside it, so that what failed half way is not taken for a site
-    with tempfile.TemporaryDirectory(prefix=f"{root.name}.part-", dir=root.parent) as made:
+    with _beside(root) as made:
         part = Path(made) / "site"
         _site(part, given, first, code is None, offline, pyodide, say)
         if root.exists():
@@ -94,6 +93,17 @@ def export_site(
         part.rename(root)
     say(WORDS[first]["done"].format(folder=root, serve=root / "serve.py"))
     return root
+
+
+def _beside(root: Path) -> tempfile.TemporaryDirectory[str]:
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix=f"{root.name}.part-", dir=root.parent)
+    except OSError as error:
+        raise OptionError(
+            f"--export must name a folder that can be written; {root} cannot ({error.strerror}). "
+            "Give another."
+        ) from error
 
 
 def _site(

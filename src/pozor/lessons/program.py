@@ -42,8 +42,9 @@ def run(source: str) -> Result:
         if last is not None:
             shown = eval(compile(ast.Expression(last.value), NAME, "eval"), names)
             value = None if shown is None else repr(shown)[:LONGEST_VALUE]
-    except SystemExit:
-        pass
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)  # as Python itself does
     except BaseException as raised:
         error = own_traceback(raised)
     return {"value": value, "error": error, "images": _figures()}

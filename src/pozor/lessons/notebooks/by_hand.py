@@ -249,8 +249,9 @@ def _(choose_word):
 @app.cell
 def _(fields, lesson, mixing, mo, number, places, practise, rows, said, sums, words):
     _sum = rows[words.index(mixing.value)].summed
+    _about = "≐" if lesson.lang == "cs" else "≈"
     _lines = [
-        ("out", places[n], f"≐ {sums.terms(lesson, _sum.probs, _sum.v[:, n])} ≐", number(total))
+        ("out", places[n], f"{_about} {sums.terms(lesson, _sum.probs, _sum.v[:, n])} {_about}", number(total))
         for n, total in enumerate(_sum.out)
     ]
     _mix = lesson.text("sum_mix", **fields.sum_mix(lesson, *rows))

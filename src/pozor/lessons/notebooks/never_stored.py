@@ -42,7 +42,8 @@ def _(DTYPES, binary, lesson):
 
 @app.cell
 def _(POWERS, PUB, dtypes, lesson, mo):
-    tokens = mo.ui.slider(steps=POWERS, value=8192, show_value=True, label=lesson.word("label_tokens"))
+    # marimo would write 8,192 in every language; the text beside says the number
+    tokens = mo.ui.slider(steps=POWERS, value=8192, label=lesson.word("label_tokens"))
     heads = mo.ui.slider(
         steps=[1, 2, 4, 8, 16, 32, 64], value=32, show_value=True, label=lesson.word("label_heads")
     )
@@ -244,7 +245,8 @@ def _(POWERS, dtypes, lesson, mo):
     _sizes = [1, 2, 4, 8, 16, 32, 64]
 
     def _slider(key, steps, value):
-        return mo.ui.slider(steps=steps, value=value, show_value=True, label=lesson.word(f"label_{key}"))
+        shown = max(steps) < 1000  # marimo would write 8,192 in every language; the text says it
+        return mo.ui.slider(steps=steps, value=value, show_value=shown, label=lesson.word(f"label_{key}"))
 
     model = mo.ui.dictionary(
         {
@@ -286,6 +288,7 @@ def _(giga, lesson, mo, model, pozor, said, size, table):
                 said(
                     lesson.text(
                         "calculator_reading",
+                        tokens=_chosen["tokens"],
                         with_matrix=size(cost.with_matrix_bytes),
                         without_matrix=size(cost.without_matrix_bytes),
                         ratio=lesson.number(cost.with_matrix_bytes / cost.without_matrix_bytes, 1),

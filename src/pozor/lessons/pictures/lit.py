@@ -32,7 +32,7 @@ def lit(
         ground = f"background:color-mix(in srgb, {colour} {MOST * share:.0f}%, transparent)"
         if place == query:
             ground += ";outline:2px solid currentColor;outline-offset:1px"
-        note = f'<sub style="font-size:0.72em;margin-left:1px">{escape(said)}</sub>' if said else ""
+        note = f'<sub style="font-size:0.72em;margin:0 0.3em 0 1px">{escape(said)}</sub>' if said else ""
         parts.append(
             f'{space}<span style="{ground};border-radius:3px;padding:2px 0">{escape(word)}</span>{note}'
         )
