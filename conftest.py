@@ -1,8 +1,13 @@
 """A skipped test proves nothing: every skip is printed, and one without a listed reason fails the run."""
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# a run started in the background of a shell ignores Ctrl-C, and so would the programs that tests interrupt
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LIST = Path(__file__).parent / "tests" / "allowed_skips.txt"
 _skipped: dict[str, str] = {}

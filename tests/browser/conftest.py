@@ -1,13 +1,11 @@
-"""One Chromium for all browser tests; each test opens contexts of its own in it."""
+"""What browser tests open in the one Chromium of the session: the mailed file, the app."""
 
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from pozor.cli import main
 
@@ -16,17 +14,6 @@ sys.path.insert(0, str(Path(__file__).parent))  # helpers of this room
 from examples_page import opened
 from map_page import App, record_all, serving
 from map_page import opened as opened_app
-
-CHROMIUM = os.environ.get("POZOR_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, headless."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

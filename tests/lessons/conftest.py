@@ -1,21 +1,16 @@
 """A server of a small lesson for one reader, and one for a class; tests that end a server start their own."""
 
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from pozor.viewer.lessons import Lessons
 
 sys.path.insert(0, str(Path(__file__).parent))  # for notebook
 
 from notebook import serving, write
-
-CHROMIUM = os.environ.get("POZOR_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="session")
@@ -36,12 +31,3 @@ def school(small: Path) -> Iterator[Lessons]:
     """Served to a class."""
     with serving(small, public=True) as lessons:
         yield lessons
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, headless."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
