@@ -41,7 +41,7 @@ $(PY):
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian install it with: apt-get install python3-venv"; rm -rf $(VENV); exit 2; }
 
 $(BIN)/.run-ready: pyproject.toml $(KERNEL_SOURCES) | $(PY)
-	$(SAY) "installing pozor with its lessons, building its kernel (about 350 MB, no torch)"
+	$(SAY) "installing pozor with its lessons, building its kernel (about 400 MB, no torch)"
 	@$(PY) -m pip install -qq --disable-pip-version-check --editable '.[lessons]'
 	@touch $@
 
