@@ -51,7 +51,7 @@ def read(path: str, lang: str) -> list[Answers]:
         raise OptionError(f"--check {path} must hold one pupil or more; got none.")
     if len(entries) > MOST:
         raise OptionError(f"--check {path} must hold {MOST} pupils at most; got {len(entries)}.")
-    return [_answers(name, sheet, texts, lang, path) for name, sheet, texts in entries]
+    return [_answers(name, sheet, texts, lang) for name, sheet, texts in entries]
 
 
 def template(sheets: list[Sheet]) -> str:
@@ -149,7 +149,7 @@ def _apart(value: Any, meant: float) -> float:
     return 0.0 if float(value) == meant else abs(float(value) - meant)
 
 
-def _answers(name: str, sheet: Sheet, texts: Any, lang: str, path: str) -> Answers:
+def _answers(name: str, sheet: Sheet, texts: Any, lang: str) -> Answers:
     values = {step: np.full(sheet.right[step].shape, np.nan) for step in STEPS}
     halves = {step: np.zeros(sheet.right[step].shape) for step in STEPS}
     unread = []

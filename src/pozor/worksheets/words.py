@@ -17,7 +17,6 @@ WORDS: dict[str, dict[str, Any]] = {
         "poslední slovo, „{last}“. Slovo smí vidět jen samo sebe a slova před sebou.",
         "given": "Zadáno",
         "head": "hlava {head}",
-        "row_times": "Řádek x krát matice W: první číslo výsledku je řádek krát první sloupec, a tak dál.",
         "words": ("slovo", "slova", "slov"),
         "numbers": ("čísla", "čísel", "čísel"),
         "steps": {
@@ -53,11 +52,9 @@ WORDS: dict[str, dict[str, Any]] = {
         },
         "table": "e^x",
         "sum": "součet",
-        "right_of": "na třech místech",
         "looks": "Kam se „{last}“ dívá nejvíc?",
         "looks_key": "„{last}“ se dívá nejvíc na „{word}“ ({share}).",
         "looks_head": "Hlava {head}: „{last}“ se dívá nejvíc na „{word}“ ({share}).",
-        "page": "strana {page}",
         "made": "pozor · čísla ze semínka {seed}, list znovu vytiskne: {command}",
     },
     "en": {
@@ -75,8 +72,6 @@ WORDS: dict[str, dict[str, Any]] = {
         "those before it.",
         "given": "Given",
         "head": "head {head}",
-        "row_times": "A row of x times a matrix W: its first number is the row times the first column, "
-        "and so on.",
         "words": ("word", "words"),
         "numbers": ("number", "numbers"),
         "steps": {
@@ -107,11 +102,9 @@ WORDS: dict[str, dict[str, Any]] = {
         },
         "table": "e^x",
         "sum": "sum",
-        "right_of": "to three decimals",
         "looks": "Where does “{last}” look most?",
         "looks_key": "“{last}” looks most at “{word}” ({share}).",
         "looks_head": "Head {head}: “{last}” looks most at “{word}” ({share}).",
-        "page": "page {page}",
         "made": "pozor · numbers from seed {seed}; prints this sheet again: {command}",
     },
 }
