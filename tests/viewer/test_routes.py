@@ -14,8 +14,6 @@ from pozor import __version__
 from pozor.matrix import AttentionMap
 from pozor.recording import Recording
 from pozor.viewer import answers, documents
-from pozor.viewer.address import MapAddress
-from pozor.viewer.library import Library
 
 Connect = Callable[..., TestClient]
 WHERE = {"layer": 1, "head": 3}
@@ -63,12 +61,14 @@ def test_recording_with_hostile_tokens(folder: Path, client: TestClient) -> None
     (card,) = ask(client, "/api/start", documents.StartDocument)["recordings"]
     document = ask(client, f"/api/recordings/{card['id']}", documents.RecordingDocument)
     assert document["card"] == card
-    (item,) = document["items"]
-    assert tuple(token["text"] for token in item["tokens"]) == HOSTILE
+    assert document["items"] == [{"name": "words", "tokens": len(HOSTILE)}]
+    item = ask(client, f"/api/recordings/{card['id']}/item", documents.ItemDocument, item=0)
     assert item["text"] == "".join(HOSTILE)
+    assert item["texts"] == [None] * len(HOSTILE)
     units = item["text"].encode("utf-16-le")
-    for token in item["tokens"]:  # start and stop cut the same piece out of a JavaScript string
-        assert units[2 * token["start"] : 2 * token["stop"]].decode("utf-16-le") == token["text"]
+    for start, stop, text in zip(item["starts"], item["stops"], HOSTILE, strict=True):
+        # start and stop cut the same piece out of a JavaScript string
+        assert units[2 * start : 2 * stop].decode("utf-16-le") == text
     assert [layer["heads"] for layer in document["layers"]] == [[0, 1, 2, 3]] * 2
     assert document["layers"][0]["kv_heads"] == [0, 0, 1, 1]
     assert document["layers"][0]["scale"] == pytest.approx(8**-0.5, rel=1e-15)
@@ -78,7 +78,7 @@ def test_recording_with_hostile_tokens(folder: Path, client: TestClient) -> None
 def test_no_answer_holds_a_character_that_ends_a_script(folder: Path, client: TestClient) -> None:
     record(folder / "words.pozor", len(HOSTILE), tokens=pieces(HOSTILE), text="".join(HOSTILE))
     (card,) = ask(client, "/api/start", documents.StartDocument)["recordings"]
-    answer = client.get(f"/api/recordings/{card['id']}")
+    answer = client.get(f"/api/recordings/{card['id']}/item")
     assert answer.text.isascii()
     assert "</script" in answer.text  # as a string of JSON, whose type is never HTML:
     assert answer.headers["content-type"] == "application/json"
@@ -94,10 +94,11 @@ def test_map(client: TestClient, noise: tuple[str, Any]) -> None:
     }  # fmt: skip
     assert document["variants"] == ["recorded", "unmasked", "causal"]
     assert document["values"] == ["prob", "value_norm"]
+    assert document["exact"] == {"max": 0, "mean": 0, "share": 0}
     entropy = [-sum(p * np.log(p) for p in row if p > 0) for row in probs]
-    np.testing.assert_allclose(document["entropy"], entropy, atol=1e-5)
     received = [probs[key:, key].mean() for key in range(6)]  # key j is seen by the queries from j on
-    np.testing.assert_allclose(document["received"], received, atol=1e-5)
+    tracks = np.frombuffer(client.get(f"{base}/tracks", params=WHERE).content, "<f4")
+    np.testing.assert_allclose(tracks, [*entropy, *received], atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["recorded", "unmasked", "causal"])
@@ -117,8 +118,9 @@ def test_row_and_column(client: TestClient, noise: tuple[str, Any], variant: str
     column = ask(client, f"{base}/column", documents.ColumnDocument, **WHERE, variant=variant, key=2)
     np.testing.assert_allclose(column["probs"], probs[:, 2], atol=1e-6)
     assert column["visible"] == [not causal, not causal, True, True, True, True]
-    whole = ask(client, f"{base}/map", documents.MapDocument, **WHERE, variant=variant)
-    assert column["received"] == whole["received"][2]
+    where = WHERE | {"variant": variant}
+    tracks = np.frombuffer(client.get(f"{base}/tracks", params=where).content, "<f4")
+    assert column["received"] == pytest.approx(tracks[6 + 2], abs=1e-6)
 
 
 def test_numbers_that_are_not_finite_are_null(folder: Path, client: TestClient) -> None:
@@ -131,7 +133,8 @@ def test_numbers_that_are_not_finite_are_null(folder: Path, client: TestClient) 
     row = ask(client, f"{base}/row", documents.RowDocument, **where, query=2)
     assert row["probs"] == [None, None, None, 0.0]
     assert (row["entropy"], row["lse"]) == (None, None)
-    assert ask(client, f"{base}/map", documents.MapDocument, **where)["entropy"][2] is None
+    tracks = np.frombuffer(client.get(f"{base}/tracks", params=where).content, "<f4")
+    assert np.isnan(tracks[2])
     column = ask(client, f"{base}/column", documents.ColumnDocument, **where, key=0)
     assert column["probs"][2] is None
     assert column["probs"][1] is not None
@@ -143,16 +146,16 @@ def test_numbers_that_are_not_finite_are_null(folder: Path, client: TestClient) 
 
 
 def test_a_row_that_sees_nothing(folder: Path) -> None:
-    opened = Library(folder).opened(record(folder / "noise.pozor").path)
     q, k, v = arrays(4)
     early = AttentionMap(
         q[0], k[0], v[0], causal=True, q_offset=-2
     )  # queries 0, 1 stand before the first key
-    shown = answers.Shown(opened, MapAddress(0, 0, "self", 0, "recorded"), early, False, True)
+    shown = answers.Shown(early, None, False, True)
     row = answers.row_document(shown, 1)
     assert (row["probs"], row["visible"]) == ([0.0] * 4, [False] * 4)
     assert (row["entropy"], row["lse"], row["sink"]) == (0.0, None, 0.0)
-    assert answers.map_document(shown)["received"][2:] == [None, None]
+    tracks = np.frombuffer(answers.tracks_payload(shown), "<f4")
+    assert np.isnan(tracks[4 + 2 :]).all()
     assert answers.column_document(shown, 0)["probs"][:2] == [0.0, 0.0]
     cell = answers.cell_document(shown, 1, 0, "en", 3)
     assert (cell["visible"], cell["prob"], cell["logit"], cell["lse"]) == (False, 0.0, None, None)

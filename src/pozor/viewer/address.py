@@ -12,23 +12,23 @@ from pozor.viewer.library import NotThere
 if TYPE_CHECKING:
     from pozor.recording import Recording
 
-MAP_NAMES = ("item", "layer", "kind", "head", "variant", "version")
+MAP_NAMES = ("item", "layer", "kind", "head", "variant", "derived", "version")
 
 
 @dataclass(frozen=True)
 class MapAddress:
-    """One head's map of one item."""
+    """One head's map of one item, or one derived from several (docs/contracts.md says how it is written)."""
 
     item: int
     layer: int
     kind: str
     head: int
     variant: str
+    derived: str = ""
 
     def files(self) -> tuple[str, ...]:
         """The files of the recording that the map is read from."""
-        name = f"layer-{self.layer:03}-{self.kind}.safetensors"
-        return f"item-{self.item:03}/{name}", f"item-{self.item:03}/tokens.safetensors", f"weights/{name}"
+        return files(self.item, self.layer, self.kind)
 
     def check(self, recording: "Recording") -> None:
         """Refuse an address that the recording does not have.
@@ -48,6 +48,12 @@ class MapAddress:
                 return
         kept = ranges([layer.layer for layer in recording.layers if layer.kind == self.kind])
         raise NotThere(f"layer must be one with {self.kind} attention ({kept or 'none'}); got {self.layer}.")
+
+
+def files(item: int, layer: int, kind: str) -> tuple[str, ...]:
+    """The files of a recording that one layer's maps of an item are read from."""
+    name = f"layer-{layer:03}-{kind}.safetensors"
+    return f"item-{item:03}/{name}", f"item-{item:03}/tokens.safetensors", f"weights/{name}"
 
 
 @dataclass(frozen=True)
@@ -98,17 +104,27 @@ class Query:
             kind=self.word("kind", get_args(Kind), "self"),
             head=self.number("head"),
             variant=self.word("variant", get_args(Variant), "recorded"),
+            derived=self._given.get("derived", ""),
         )
+
+    def layer_files(self) -> tuple[str, ...]:
+        """The files of the layer that is asked about."""
+        kind = self.word("kind", get_args(Kind), "self")
+        return files(self.number("item", 0), self.number("layer"), kind)
 
     def tile(self) -> TileAddress:
         """Which tile; zoom, row and column must be given."""
         return TileAddress(
-            value=self.word("value", get_args(Value), "prob"),
+            value=self.value(),
             zoom=self.number("zoom"),
             row=self.number("row"),
             column=self.number("column"),
             reduce=self.word("reduce", get_args(Reduce), "max"),
         )
+
+    def value(self) -> str:
+        """prob or value_norm."""
+        return self.word("value", get_args(Value), "prob")
 
     def version(self) -> str | None:
         """The version of the recording that the page knows."""

@@ -1,7 +1,8 @@
-"""What the routes answer: documents as dictionaries, tiles as bytes. Runs in worker threads, without HTTP."""
+"""What is answered about a map: documents as dictionaries, tiles as bytes. Knows no HTTP and no widget."""
 
 import math
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from pozor.viewer.address import MapAddress, TileAddress, below
 from pozor.viewer.documents import (
+    BaseDocument,
     CellDocument,
     ColumnDocument,
+    ItemCard,
     ItemDocument,
     Kind,
     LayerDocument,
@@ -26,6 +29,7 @@ from pozor.viewer.library import NotThere, Opened
 
 if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
+    from pozor.viewer.one_head import OneHead
 
 TILE = 256  # cells of a tile's side
 
@@ -34,26 +38,17 @@ TILE = 256  # cells of a tile's side
 class Shown:
     """A map that is being looked at, under one variant."""
 
-    opened: Opened
-    address: MapAddress
-    map: "AttentionMap"
+    map: "AttentionMap | OneHead"
+    working: Callable[[int, int, str, int], str] | None  # query, key, lang, digits → HTML; None: no q, k
     value_norm: bool
     causal_ok: bool
-    lock: threading.Lock = field(default_factory=threading.Lock)  # its document is made once
-    document: MapDocument | None = None
+    head_dim: int = 64  # of q and v together
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def nbytes(self) -> int:
         """About what it holds in memory: copies of q and k in float64, values of each row and key."""
-        head_dim = next(
-            (
-                layer.head_dim + layer.v_head_dim
-                for layer in self.opened.recording.layers
-                if (layer.layer, layer.kind) == (self.address.layer, self.address.kind)
-            ),
-            64,
-        )
-        return (self.map.q_len + self.map.kv_len) * (head_dim + 8) * 8
+        return (self.map.q_len + self.map.kv_len) * (self.head_dim + 8) * 8
 
 
 def open_map(opened: Opened, address: MapAddress) -> Shown:
@@ -64,21 +59,49 @@ def open_map(opened: Opened, address: MapAddress) -> Shown:
     """
     address.check(opened.recording)
     recorded = opened.recording.map(address.layer, address.head, item=address.item, kind=address.kind)
-    layer = next(
-        one for one in opened.recording.layers if (one.layer, one.kind) == (address.layer, address.kind)
+    layer = opened.recording.layer(address.layer, address.kind)
+    shown = under_variant(recorded, address.variant)
+
+    def working(query: int, key: int, lang: str, digits: int) -> str:
+        from pozor.working import by_hand
+
+        if address.variant != "recorded":
+            return by_hand(shown, query=query, key=key, lang=lang, digits=digits).html
+        return by_hand(
+            opened.recording,
+            item=address.item,
+            kind=address.kind,
+            layer=address.layer,
+            head=address.head,
+            query=query,
+            key=key,
+            lang=lang,
+            digits=digits,
+        ).html
+
+    return Shown(
+        shown, working, bool(layer.has_v_norm), recorded.causal_ok, layer.head_dim + layer.v_head_dim
     )
-    causal_ok = recorded.causal_ok
-    if address.variant == "causal" and not causal_ok:
+
+
+def under_variant(recorded: "AttentionMap", name: str) -> "AttentionMap":
+    """The map as recorded, or under another mask.
+
+    Raises:
+        NotThere: The variant has no meaning for this map.
+    """
+    if name == "recorded":
+        return recorded
+    if name == "causal" and not recorded.causal_ok:
         raise NotThere("variant must be recorded or unmasked: a causal mask means nothing for this map.")
-    shown = recorded if address.variant == "recorded" else recorded.variant(cast(Variant, address.variant))
-    return Shown(opened, address, shown, bool(layer.has_v_norm), causal_ok)
+    return recorded.variant(cast(Variant, name))
 
 
 # ---- documents --------------------------------------------------------------------------------------------
 
 
 def recording_document(opened: Opened, card: RecordingCard) -> RecordingDocument:
-    """Items with their tokens, and layers."""
+    """Card, items and layers."""
     layers: list[LayerDocument] = [
         LayerDocument(
             layer=int(layer.layer),
@@ -94,20 +117,84 @@ def recording_document(opened: Opened, card: RecordingCard) -> RecordingDocument
         )
         for layer in opened.recording.layers
     ]
-    return {"card": card, "items": [_item(item) for item in opened.recording.items], "layers": layers}
+    items: list[ItemCard] = [
+        {"name": str(item.name), "tokens": len(item.tokens)} for item in opened.recording.items
+    ]
+    return {"card": card, "items": items, "layers": layers}
 
 
-def _item(item: Any) -> ItemDocument:
+def item_document(item: Any) -> ItemDocument:
+    """A sequence with its tokens."""
     starts, stops = utf16(item.text, item.starts, item.stops)
-    rows = zip(item.token_ids, item.tokens, starts, stops, item.special, strict=True)
+    units = item.text.encode("utf-16-le", "surrogatepass")
     return {
         "name": str(item.name),
         "text": item.text,
-        "tokens": [
-            {"id": int(id), "text": text, "start": start, "stop": stop, "special": bool(special)}
-            for id, text, start, stop, special in rows
+        "ids": np.asarray(item.token_ids, np.int64).tolist(),
+        "starts": starts,
+        "stops": stops,
+        "texts": [
+            None if start >= 0 and units[2 * start : 2 * stop] == _utf16_units(text) else text
+            for text, start, stop in zip(item.tokens, starts, stops, strict=True)
         ],
+        "special": np.flatnonzero(item.special).tolist(),
     }
+
+
+def map_as_recording(whole: "AttentionMap", name: str) -> RecordingDocument:
+    """A map as a recording of one layer; its sequences are the items."""
+    problem = whole.problem
+    heads = list(range(whole.num_heads))
+    kv_heads = whole.num_heads if problem is None else int(problem.num_kv_heads)
+    tokens = whole.kv_len
+    card: RecordingCard = {
+        "id": "",
+        "version": "",
+        "name": name,
+        "path": "",
+        "error": None,
+        "model": "",
+        "dtype": "" if problem is None else problem.k.dtype.name,
+        "items": whole.batch,
+        "tokens": tokens,
+        "layers": 1,
+        "heads": whole.num_heads,
+        "fidelity": None,
+        "shipped": False,
+    }
+    layer: LayerDocument = {
+        "layer": 0,
+        "kind": "self",
+        "heads": heads,
+        "kv_heads": [head * kv_heads // whole.num_heads for head in heads],
+        "head_dim": 0 if problem is None else int(problem.k.shape[-1]),
+        "v_head_dim": 0 if problem is None or problem.v is None else int(problem.v.shape[-1]),
+        "scale": 1.0 if problem is None else float(problem.scale),
+        "fidelity": None,
+        "mask": "",
+        "value_norm": whole.has_v_norm,
+    }
+    items: list[ItemCard] = [{"name": str(n), "tokens": tokens} for n in range(whole.batch)]
+    return {"card": card, "items": items, "layers": [layer]}
+
+
+def labels_document(whole: "AttentionMap") -> ItemDocument:
+    """The tokens of a map, which has no running text; without tokens their indices."""
+    tokens = whole.tokens or [str(key) for key in range(whole.kv_len)]
+    count = len(tokens)
+    return {
+        "name": "",
+        "text": "",
+        "ids": [0] * count,
+        "starts": [-1] * count,
+        "stops": [-1] * count,
+        "texts": list(tokens),
+        "special": [],
+    }
+
+
+def _utf16_units(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
 
 
 def utf16(text: str, starts: Any, stops: Any) -> tuple[list[int], list[int]]:
@@ -131,29 +218,38 @@ def utf16(text: str, starts: Any, stops: Any) -> tuple[list[int], list[int]]:
 
 
 def map_document(shown: Shown) -> MapDocument:
-    """What the page needs before the tiles; computed once a map."""
-    with shown.lock:
-        if shown.document is None:
-            variants: list[Variant] = ["recorded", "unmasked", *(["causal"] if shown.causal_ok else [])]
-            values: list[Value] = ["prob", *(["value_norm"] if shown.value_norm else [])]
-            shown.document = {
-                "q_len": int(shown.map.q_len),
-                "kv_len": int(shown.map.kv_len),
-                "q_offset": int(shown.map.q_offset),
-                "zooms": int(shown.map.zooms),
-                "variants": variants,
-                "values": values,
-                "entropy": numbers(shown.map.entropy()),
-                "received": numbers(shown.map.received()),
-            }
-        return shown.document
+    """What the page needs before the tiles; nothing is computed for it."""
+    variants: list[Variant] = ["recorded", "unmasked", *(["causal"] if shown.causal_ok else [])]
+    values: list[Value] = ["prob", *(["value_norm"] if shown.value_norm else [])]
+    last = int(shown.map.zooms) - 1
+    return {
+        "q_len": int(shown.map.q_len),
+        "kv_len": int(shown.map.kv_len),
+        "q_offset": int(shown.map.q_offset),
+        "zooms": last + 1,
+        "variants": variants,
+        "values": values,
+        "exact": {"max": last, "mean": last, "share": last},
+    }
+
+
+def base_document(shown: Shown, value: str) -> BaseDocument:
+    """How far the base map is."""
+    _must_have(shown, value)
+    return {"ready": True, "done": 1.0}
+
+
+def tracks_payload(shown: Shown) -> bytes:
+    """Entropy of each row, then what each key receives: float32, little-endian; NaN where there is none."""
+    both = (shown.map.entropy(), shown.map.received())
+    return b"".join(np.asarray(values, "<f4").tobytes() for values in both)
 
 
 def row_document(shown: Shown, query: int) -> RowDocument:
     """Where one query looks."""
     below("query", query, shown.map.q_len, "queries of this map")
     probs, visible = shown.map.row(query), _visible(shown, query, None)
-    lse, sink = _normaliser(probs, shown.map.logits(query))
+    lse, sink = _normaliser(shown, query, probs)
     some = probs[probs > 0]
     entropy = -float(np.sum(some * np.log(some))) if not np.isnan(probs).any() else math.nan
     return {
@@ -169,36 +265,25 @@ def row_document(shown: Shown, query: int) -> RowDocument:
 def column_document(shown: Shown, key: int) -> ColumnDocument:
     """Who looks at one key."""
     below("key", key, shown.map.kv_len, "keys of this map")
-    received = map_document(shown)["received"][key]
     probs, visible = shown.map.column(key), _visible(shown, None, key)
-    return {"key": key, "probs": numbers(probs), "visible": visible.tolist(), "received": received}
+    received = float(probs[visible].mean()) if visible.any() else None
+    return {
+        "key": key,
+        "probs": numbers(probs),
+        "visible": visible.tolist(),
+        "received": number(received),
+    }
 
 
 def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) -> CellDocument:
     """One cell: exact, as the map shows it, and worked out by hand."""
-    from pozor.working import by_hand
-
     below("query", query, shown.map.q_len, "queries of this map")
     below("key", key, shown.map.kv_len, "keys of this map")
-    probs, logits = shown.map.row(query), shown.map.logits(query)
+    probs = shown.map.row(query)
+    logits = None if shown.map.problem is None else shown.map.logits(query)
     visible = bool(_visible(shown, query, key))
     tile = shown.map.tile(0, query // TILE, key // TILE).values[query % TILE, key % TILE]
     drawn, prob = (float(tile), float(probs[key])) if visible else (0.0, 0.0)
-    where = shown.address
-    if where.variant == "recorded":
-        working = by_hand(
-            shown.opened.recording,
-            item=where.item,
-            kind=where.kind,
-            layer=where.layer,
-            head=where.head,
-            query=query,
-            key=key,
-            lang=lang,
-            digits=digits,
-        )
-    else:
-        working = by_hand(shown.map, query=query, key=key, lang=lang, digits=digits)
     return {
         "query": query,
         "key": key,
@@ -206,9 +291,9 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
         "prob": number(prob),
         "tile": number(drawn),
         "difference": number(abs(drawn - prob)),
-        "logit": number(float(logits[key])) if visible else None,
-        "lse": number(_normaliser(probs, logits)[0]),
-        "html": working.html,
+        "logit": number(float(logits[key])) if visible and logits is not None else None,
+        "lse": number(_normaliser(shown, query, probs)[0]),
+        "html": "" if shown.working is None else shown.working(query, key, lang, digits),
     }
 
 
@@ -218,8 +303,11 @@ def _visible(shown: Shown, query: int | None, key: int | None) -> np.ndarray:
     return shown.map.visible(queries, keys).ravel()
 
 
-def _normaliser(probs: np.ndarray, logits: np.ndarray) -> tuple[float, float]:
-    """lse (a sink's logit included) and the part of the row that goes to the sink, in float64."""
+def _normaliser(shown: Shown, query: int, probs: np.ndarray) -> tuple[float, float]:
+    """lse, a sink's logit included (NaN for a map from probs), and the part of it that the sink takes."""
+    if shown.map.problem is None:
+        return math.nan, max(0.0, 1.0 - math.fsum(probs))
+    logits = shown.map.logits(query)
     if not len(probs) or not (probs > 0).any():
         return (math.nan if np.isnan(probs).any() else -math.inf), 0.0
     best = int(np.nanargmax(probs))
@@ -240,10 +328,14 @@ def tile_payload(shown: Shown, tile: TileAddress) -> bytes:
     side = TILE << tile.zoom
     below("row", tile.row, max(1, -(-shown.map.q_len // side)), f"tiles at zoom {tile.zoom}")
     below("column", tile.column, max(1, -(-shown.map.kv_len // side)), f"tiles at zoom {tile.zoom}")
-    if tile.value == "value_norm" and not shown.value_norm:
-        raise NotThere("value must be prob: this layer was recorded without v_norm (no W_O was found).")
+    _must_have(shown, tile.value)
     reduce, value = cast(Reduce, tile.reduce), cast(Value, tile.value)
     return shown.map.tile(tile.zoom, tile.row, tile.column, reduce, value).to_bytes()
+
+
+def _must_have(shown: Shown, value: str) -> None:
+    if value == "value_norm" and not shown.value_norm:
+        raise NotThere("value must be prob: this layer was recorded without v_norm (no W_O was found).")
 
 
 # ---- numbers that JSON can hold ----------------------------------------------------------------------------

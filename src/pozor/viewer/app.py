@@ -4,7 +4,8 @@ import json
 import mimetypes
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +22,19 @@ from starlette.types import Receive, Scope, Send
 from pozor import __version__
 from pozor.errors import OptionError, PozorError
 from pozor.language import choose
-from pozor.viewer import answers, learn_route, learning
-from pozor.viewer.address import MAP_NAMES, MapAddress, Query
+from pozor.viewer import learn_route, learning
+from pozor.viewer.address import Query
 from pozor.viewer.body import read_json
+from pozor.viewer.desk import DOCUMENTS, PAYLOADS, Payload, RecordingDesk, maps_shelf
 from pozor.viewer.documents import RecordingCard, StartDocument
 from pozor.viewer.guard import BaseUrl
 from pozor.viewer.lessons import Lessons
-from pozor.viewer.library import Changed, Library, NotThere, sentence
+from pozor.viewer.library import Changed, Library, NotThere, Opened, sentence
 from pozor.viewer.live import Live
 from pozor.viewer.shelf import Shelf
 from pozor.viewer.workers import WORKERS
 
 STATIC = Path(__file__).parent / "static"
-TILE_NAMES = ("value", "zoom", "row", "column", "reduce")
-MAP_BYTES = 512 << 20
 TILE_BYTES = 64 << 20
 LONGEST_SEND = 60.0  # seconds; who takes no tile for so long is gone
 TILES_AT_ONCE = 32  # being computed or sent; the others wait without holding their bytes
@@ -59,8 +59,10 @@ class App:
         self.library, self.lang, self.static, self.base = library, lang, static, base
         self.lessons = Lessons({"lang": lang})  # their process; stopped by who runs the app
         self.live = Live()
-        self._maps: Shelf[answers.Shown] = Shelf(MAP_BYTES, lambda shown: shown.nbytes)
-        self._tiles: Shelf[bytes] = Shelf(TILE_BYTES, len)
+        self._maps = maps_shelf()
+        self._payloads: Shelf[Payload] = Shelf(
+            TILE_BYTES, lambda payload: len(payload.body), keep=lambda payload: not payload.preview
+        )
         self.sending = anyio.Semaphore(TILES_AT_ONCE)  # held until the last byte is out
 
     def asgi(self) -> Starlette:
@@ -79,11 +81,8 @@ class App:
                 Route("/api/live/{id}/probs", self.live_probs),
                 Route("/api/live/{id}/step", self.live_step, methods=["POST"]),
                 Route(one, self.recording),
-                Route(f"{one}/map", self.map),
-                Route(f"{one}/tile", TileRoute(self), methods=["GET"]),
-                Route(f"{one}/row", self.row),
-                Route(f"{one}/column", self.column),
-                Route(f"{one}/cell", self.cell),
+                *(Route(f"{one}/{ask}", PayloadRoute(self, ask), methods=["GET"]) for ask in PAYLOADS),
+                *(Route(f"{one}/{ask}", self.ask(ask)) for ask in DOCUMENTS if ask != "recording"),
                 Mount("/", files),
             ],
             exception_handlers={
@@ -155,66 +154,42 @@ class App:
         )
 
     async def recording(self, request: Request) -> Response:
-        """GET /api/recordings/{id}."""
+        """GET /api/recordings/{id}: as it is on disk now."""
         id = request.path_params["id"]
-        Query(request.query_params)
-
-        def make() -> Any:
-            opened = self.library.current(id)
-            return answers.recording_document(opened, self.library.card(opened))
-
-        return await self._document(request, make)
-
-    async def map(self, request: Request) -> Response:
-        """GET …/map."""
-        query = Query(request.query_params, *MAP_NAMES)
-        address = query.map()
         return await self._document(
-            request, lambda: answers.map_document(self.shown(request, query, address))
+            request,
+            lambda: self._desk(self.library.current(id)).document("recording", request.query_params),
         )
 
-    async def row(self, request: Request) -> Response:
-        """GET …/row."""
-        query = Query(request.query_params, *MAP_NAMES, "query")
-        address, number = query.map(), query.number("query")
-        return await self._document(
-            request, lambda: answers.row_document(self.shown(request, query, address), number)
-        )
+    def ask(self, ask: str) -> Callable[[Request], Awaitable[Response]]:
+        """GET /api/recordings/{id}/ASK: a question with a document for an answer."""
 
-    async def column(self, request: Request) -> Response:
-        """GET …/column."""
-        query = Query(request.query_params, *MAP_NAMES, "key")
-        address, number = query.map(), query.number("key")
-        return await self._document(
-            request, lambda: answers.column_document(self.shown(request, query, address), number)
-        )
+        async def answer(request: Request) -> Response:
+            given = request.query_params
+            return await self._document(request, lambda: self.desk(request).document(ask, given))
 
-    async def cell(self, request: Request) -> Response:
-        """GET …/cell."""
-        query = Query(request.query_params, *MAP_NAMES, "query", "key", "lang", "digits")
-        address, cell = query.map(), (query.number("query"), query.number("key"))
-        lang, digits = query.lang(choose(self.lang)), query.number("digits", 3)
-        return await self._document(
-            request, lambda: answers.cell_document(self.shown(request, query, address), *cell, lang, digits)
-        )
+        return answer
 
-    def shown(self, request: Request, query: Query, address: MapAddress) -> answers.Shown:
-        """The map of an address, kept while there is room; its files must be those that were opened."""
-        opened = self.library.get(request.path_params["id"], query.version(), *address.files())
-        key = (opened.id, opened.version, address)
-        return self._maps.get(key, lambda: answers.open_map(opened, address))
+    def desk(self, request: Request) -> RecordingDesk:
+        """Who answers about the recording; its files must be those that were opened."""
+        version = request.query_params.get("version")
+        return self._desk(self.library.get(request.path_params["id"], version))
 
-    def payload(self, request: Request, query: Query, packed: bool) -> bytes:
-        """The bytes of a tile."""
-        address, tile = query.map(), query.tile()
-        shown = self.shown(request, query, address)
+    def _desk(self, opened: Opened) -> RecordingDesk:
+        return RecordingDesk(opened, self.library.card, self._maps, self.lang)
 
-        def make() -> bytes:
-            payload = answers.tile_payload(shown, tile)
+    def payload(self, request: Request, ask: str, packed: bool) -> Payload:
+        """The bytes that answer a question."""
+        desk, given = self.desk(request), request.query_params
+        desk.fresh(ask, given)
+
+        def make() -> Payload:
+            payload = desk.payload(ask, given)
             # runs are all that floats have in common; looking for more takes three times as long, for nothing
-            return _gzip(payload, zlib.Z_RLE) if packed else payload
+            return replace(payload, body=_gzip(payload.body, zlib.Z_RLE)) if packed else payload
 
-        return self._tiles.get((shown.opened.id, shown.opened.version, address, tile, packed), make)
+        asked = tuple(sorted(given.multi_items()))
+        return self._payloads.get((desk.opened.id, desk.opened.version, ask, asked, packed), make)
 
     # ---- how they answer -----------------------------------------------------------------------------------
 
@@ -224,22 +199,23 @@ class App:
         return _response(body, "application/json", packed)
 
 
-class TileRoute:
-    """GET …/tile: binary, and bounded in memory however many are asked for at once."""
+class PayloadRoute:
+    """GET …/tile and its like: binary, and bounded in memory however many are asked for at once."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, ask: str) -> None:
+        self._app, self._ask = app, ask
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one tile; one that nobody waits for any more is not computed."""
+        """Answer one question; one that nobody waits for any more is not worked on."""
         request = Request(scope, receive)
-        query = Query(request.query_params, *MAP_NAMES, *TILE_NAMES)
         packed = _takes_gzip(request)
         async with self._app.sending:
             if await request.is_disconnected():
                 return
-            body = await WORKERS.run(lambda: self._app.payload(request, query, packed))
-            answer = _response(body, "application/octet-stream", packed)
+            payload = await WORKERS.run(lambda: self._app.payload(request, self._ask, packed))
+            answer = _response(payload.body, "application/octet-stream", packed)
+            if payload.preview:
+                answer.headers["x-pozor-preview"] = "1"
             with anyio.move_on_after(LONGEST_SEND):
                 await _send_out(answer, send)
 

@@ -53,12 +53,23 @@ class TokenDocument(TypedDict):
     special: bool
 
 
+class ItemCard(TypedDict):
+    """A recorded sequence in the list of them."""
+
+    name: str
+    tokens: int
+
+
 class ItemDocument(TypedDict):
-    """One recorded sequence."""
+    """…/item?item=: a sequence with its tokens, in columns because there may be 131,072 of them."""
 
     name: str
     text: str
-    tokens: list[TokenDocument]
+    ids: list[int]
+    starts: list[int]  # UTF-16 units into the text; -1: not in the text
+    stops: list[int]
+    texts: list[str | None]  # a token's own characters; None: what the text has from start to stop
+    special: list[int]  # which tokens are special
 
 
 class LayerDocument(TypedDict):
@@ -80,12 +91,20 @@ class RecordingDocument(TypedDict):
     """GET /api/recordings/{id}."""
 
     card: RecordingCard
-    items: list[ItemDocument]
+    items: list[ItemCard]
     layers: list[LayerDocument]
 
 
+class ExactDocument(TypedDict):
+    """The coarsest zoom at which each reduction of a map is exact."""
+
+    max: int
+    mean: int
+    share: int
+
+
 class MapDocument(TypedDict):
-    """GET /api/recordings/{id}/map?item&layer&kind&head&variant: what the map needs before its tiles."""
+    """…/map?item&layer&kind&head&variant&derived: what the map needs before its tiles; computes nothing."""
 
     q_len: int
     kv_len: int
@@ -93,8 +112,14 @@ class MapDocument(TypedDict):
     zooms: int  # zooms 0 … zooms-1; the last is the first with a single tile
     variants: list[Variant]
     values: list[Value]
-    entropy: list[float | None]  # per query, nats
-    received: list[float | None]  # per key, mean over the queries that may see it; None if none may
+    exact: ExactDocument
+
+
+class BaseDocument(TypedDict):
+    """…/base?…&value=: how far the base map is, from which the coarse zooms come; asking starts it."""
+
+    ready: bool
+    done: float  # 0 … 1
 
 
 class RowDocument(TypedDict):
@@ -129,6 +154,46 @@ class CellDocument(TypedDict):
     logit: float | None  # None where hidden
     lse: float | None  # None where the row sees nothing
     html: str  # the working of the cell as an HTML fragment (escaped, MathML, no script or style)
+
+
+class HeadLine(TypedDict):
+    """A recorded head and its measures, means over the queries that see something; None: not known."""
+
+    layer: int
+    kind: Kind
+    head: int
+    kv_head: int
+    first: float | None  # part given to key 0
+    own: float | None  # to the query itself
+    previous: float | None  # to the key before it
+    entropy: float | None  # nats
+    distance: float | None  # tokens between query and key, weighted by prob
+    induction: float | None  # to the key after an earlier occurrence of the query's token
+
+
+class HeadsDocument(TypedDict):
+    """…/heads?item=: every recorded head; asking starts the measuring."""
+
+    heads: list[HeadLine]
+    done: float  # 0 … 1, how much of the measures is known
+
+
+class WhichLine(TypedDict):
+    """What one head gives to the cell, row or column asked for."""
+
+    layer: int
+    kind: Kind
+    head: int
+    prob: float | None  # of the cell; the largest of the row; what the column receives on average
+    at: int | None  # the key of a row's largest; the query that gives a column most; None for a cell
+
+
+class WhichDocument(TypedDict):
+    """…/which?item&variant&query&key (one or both): every head, the largest prob first."""
+
+    query: int | None
+    key: int | None
+    heads: list[WhichLine]
 
 
 class ExerciseLine(TypedDict):

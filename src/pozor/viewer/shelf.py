@@ -10,10 +10,15 @@ Made = TypeVar("Made")
 
 
 class Shelf(Generic[Made]):
-    """Keeps what `make` gave while the costs add up to `budget`; the newest stays even if it is dearer."""
+    """Keeps what `make` gave while the costs add up to `budget`; the newest stays even if it is dearer.
 
-    def __init__(self, budget: int, cost: Callable[[Made], int]) -> None:
-        self._budget, self._cost = budget, cost
+    What `keep` says no to goes to all who wait for it and is made anew for the next.
+    """
+
+    def __init__(
+        self, budget: int, cost: Callable[[Made], int], keep: Callable[[Made], bool] = lambda _: True
+    ) -> None:
+        self._budget, self._cost, self._worth = budget, cost, keep
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, tuple[Made, int]] = OrderedDict()
         self._being_made: dict[Hashable, Future[Made]] = {}
@@ -55,6 +60,8 @@ class Shelf(Generic[Made]):
         cost = self._cost(value)
         with self._lock:
             del self._being_made[key]
+            if not self._worth(value):
+                return
             self._kept[key] = (value, cost)
             self._total += cost
             while self._total > self._budget and len(self._kept) > 1:

@@ -60,11 +60,24 @@ export interface TokenDocument {
   special: boolean;
 }
 
-/** One recorded sequence. */
+/** A recorded sequence in the list of them. */
+export interface ItemCard {
+  name: string;
+  tokens: number;
+}
+
+/** …/item?item=: a sequence with its tokens, in columns because there may be 131,072 of them. */
 export interface ItemDocument {
   name: string;
   text: string;
-  tokens: TokenDocument[];
+  ids: number[];
+  /** UTF-16 units into the text; -1: not in the text */
+  starts: number[];
+  stops: number[];
+  /** a token's own characters; null: what the text has from start to stop */
+  texts: (string | null)[];
+  /** which tokens are special */
+  special: number[];
 }
 
 /** One recorded layer; heads are query heads, kv_heads[i] is the key head that heads[i] reads. */
@@ -87,11 +100,18 @@ export interface LayerDocument {
 /** GET /api/recordings/{id}. */
 export interface RecordingDocument {
   card: RecordingCard;
-  items: ItemDocument[];
+  items: ItemCard[];
   layers: LayerDocument[];
 }
 
-/** GET /api/recordings/{id}/map?item&layer&kind&head&variant: what the map needs before its tiles. */
+/** The coarsest zoom at which each reduction of a map is exact. */
+export interface ExactDocument {
+  max: number;
+  mean: number;
+  share: number;
+}
+
+/** …/map?item&layer&kind&head&variant&derived: what the map needs before its tiles; computes nothing. */
 export interface MapDocument {
   q_len: number;
   kv_len: number;
@@ -101,10 +121,14 @@ export interface MapDocument {
   zooms: number;
   variants: Variant[];
   values: Value[];
-  /** per query, nats */
-  entropy: (number | null)[];
-  /** per key, mean over the queries that may see it; null if none may */
-  received: (number | null)[];
+  exact: ExactDocument;
+}
+
+/** …/base?…&value=: how far the base map is, from which the coarse zooms come; asking starts it. */
+export interface BaseDocument {
+  ready: boolean;
+  /** 0 … 1 */
+  done: number;
 }
 
 /** GET …/row?…&query=: where one query looks; float64 from the stored q and k. */
@@ -146,6 +170,51 @@ export interface CellDocument {
   lse: number | null;
   /** the working of the cell as an HTML fragment (escaped, MathML, no script or style) */
   html: string;
+}
+
+/** A recorded head and its measures, means over the queries that see something; null: not known. */
+export interface HeadLine {
+  layer: number;
+  kind: Kind;
+  head: number;
+  kv_head: number;
+  /** part given to key 0 */
+  first: number | null;
+  /** to the query itself */
+  own: number | null;
+  /** to the key before it */
+  previous: number | null;
+  /** nats */
+  entropy: number | null;
+  /** tokens between query and key, weighted by prob */
+  distance: number | null;
+  /** to the key after an earlier occurrence of the query's token */
+  induction: number | null;
+}
+
+/** …/heads?item=: every recorded head; asking starts the measuring. */
+export interface HeadsDocument {
+  heads: HeadLine[];
+  /** 0 … 1, how much of the measures is known */
+  done: number;
+}
+
+/** What one head gives to the cell, row or column asked for. */
+export interface WhichLine {
+  layer: number;
+  kind: Kind;
+  head: number;
+  /** of the cell; the largest of the row; what the column receives on average */
+  prob: number | null;
+  /** the key of a row's largest; the query that gives a column most; null for a cell */
+  at: number | null;
+}
+
+/** …/which?item&variant&query&key (one or both): every head, the largest prob first. */
+export interface WhichDocument {
+  query: number | null;
+  key: number | null;
+  heads: WhichLine[];
 }
 
 /** An exercise in the list of all. */

@@ -1,0 +1,60 @@
+"""One head of a map of several, with the methods of a map of one."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pozor.matrix import AttentionMap
+    from pozor.matrix.tiles import Tile
+
+OF_THE_MAP = ("q_len", "kv_len", "zooms", "causal_ok", "has_v_norm", "problem", "tokens", "query_tokens")
+
+
+class OneHead:
+    """Head `head` of sequence `batch` of a map; what it answers is what the map answers for that head."""
+
+    def __init__(self, whole: "AttentionMap", head: int, batch: int = 0) -> None:
+        self.whole, self.head, self.batch = whole, head, batch
+        problem = whole.problem
+        self.q_offset = whole.q_offset if problem is None else int(problem.q_offset[batch])
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_THE_MAP:
+            return getattr(self.whole, name)
+        raise AttributeError(name)
+
+    def _place(self) -> dict[str, int]:
+        return {"head": self.head, "batch": self.batch}
+
+    def row(self, query: int) -> np.ndarray:
+        """Probs of one query."""
+        return self.whole.row(query, **self._place())
+
+    def logits(self, query: int) -> np.ndarray:
+        """What the softmax of one row takes."""
+        return self.whole.logits(query, **self._place())
+
+    def column(self, key: int) -> np.ndarray:
+        """Probs that each query gives to one key."""
+        return self.whole.column(key, **self._place())
+
+    def visible(self, queries: Any, keys: Any) -> np.ndarray:
+        """Which of some cells may be seen."""
+        return self.whole.visible(queries, keys, **self._place())
+
+    def tile(self, *address: Any) -> "Tile":
+        """One tile."""
+        return self.whole.tile(*address, **self._place())
+
+    def entropy(self) -> np.ndarray:
+        """Entropy of each query."""
+        return self.whole.entropy(**self._place())
+
+    def received(self) -> np.ndarray:
+        """What each key gets on average."""
+        return self.whole.received(**self._place())
+
+    def variant(self, name: Any) -> "OneHead":
+        """The same head under another mask."""
+        return OneHead(cast("AttentionMap", self.whole.variant(name)), self.head, self.batch)
