@@ -13,6 +13,7 @@ describe("address", () => {
       kind: "cross",
       head: 0,
       variant: "causal",
+      derived: "minus:1.2",
       value: "value_norm",
       reduce: "share",
       transfer: "linear",

@@ -35,8 +35,8 @@ const recording = (layers: LayerDocument[]): RecordingDocument => ({
     shipped: false,
   },
   items: [
-    { name: "one", text: "", tokens: [] },
-    { name: "two", text: "", tokens: [] },
+    { name: "one", tokens: 0 },
+    { name: "two", tokens: 0 },
   ],
   layers,
 });

@@ -56,7 +56,7 @@ function bench(capacity = 10, lanes = 2) {
 }
 
 const at = (zoom: number, row: number, column: number): Place => ({ zoom, row, column });
-const empty: Tile = { values: new Float32Array(0), states: new Uint8Array(0) };
+const empty: Tile = { values: new Float32Array(0), states: new Uint8Array(0), preview: false };
 const turn = () => new Promise((done) => setTimeout(done, 0));
 
 describe("tile source", () => {

@@ -7,7 +7,7 @@ const size = { queries: 600, keys: 600 };
 
 function tileWith(cells: readonly (readonly [query: number, key: number, value: number, state?: number])[]) {
   const asked: Place[] = [];
-  const tile: Tile = { values: new Float32Array(65536), states: new Uint8Array(65536).fill(VALUE) };
+  const tile: Tile = { values: new Float32Array(65536), states: new Uint8Array(65536).fill(VALUE), preview: false };
   for (const [query, key, value, state] of cells) {
     const { index } = locate(query, key, 0);
     tile.values[index] = value;

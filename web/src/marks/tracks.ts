@@ -1,7 +1,7 @@
 // Thin tracks beside the map: one bar a token, or the largest of those that share a pixel.
 
 export interface Track {
-  values: readonly (number | null)[];
+  values: ArrayLike<number>; // NaN: none
   most: number; // the value of a full bar
   cell: number; // CSS pixels a token
   offset: number; // pixel of token 0's edge
@@ -24,8 +24,8 @@ export function drawTrack(pen: CanvasRenderingContext2D, ratio: number, along: "
   const together = Math.max(1, Math.ceil(1 / cell)); // tokens in one pixel
   const gap = cell >= 6 ? 1 : 0;
   for (let index = first - (first % together); index <= last; index += together) {
-    const group = track.values.slice(index, index + together);
-    const value = Math.max(0, ...group.map((one) => one ?? 0));
+    let value = 0;
+    for (let i = index; i < Math.min(length, index + together); i++) value = Math.max(value, track.values[i] || 0);
     const size = Math.min(1, value / track.most) * (thickness - 2);
     const lit = track.lit !== null && track.lit >= index && track.lit < index + together;
     pen.fillStyle = lit ? track.strong : track.color;

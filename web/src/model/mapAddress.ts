@@ -1,7 +1,8 @@
 // The state of a map page and its form in the address. Defaults are left out, so that a link stays short.
 import type { Kind, Reduce, Value, Variant } from "../read/documents";
 import { SCALES, type ScaleName } from "../scales/colour";
-import type { Transfer } from "../scales/transfer";
+import { TRANSFERS, type Transfer } from "../scales/transfer";
+import { CLIPS } from "./colourRange";
 
 /** px per cell and the cell in the middle of the window; null = the whole map. */
 export interface Look {
@@ -16,11 +17,17 @@ export interface MapAddress {
   kind: Kind;
   head: number | null;
   variant: Variant;
+  derived: string; // a combination of heads, "" for a head alone
   value: Value;
   reduce: Reduce;
   transfer: Transfer;
   colour: ScaleName;
+  root: number; // of the power scale: 3 is the cube root
   range: "unit" | "max";
+  clip: number | null; // the range holds so many percent of the pixels
+  low: number | null; // the ends of the range, where somebody has set them
+  high: number | null;
+  leaveFirst: boolean; // the first token has no say in a measured range
   query: number | null; // the locked row
   key: number | null; // the locked column; both: a cell
   look: Look | null;
@@ -33,11 +40,17 @@ export const DEFAULTS: MapAddress = {
   kind: "self",
   head: null,
   variant: "recorded",
+  derived: "",
   value: "prob",
   reduce: "max",
   transfer: "log", // a head spreads over powers of ten: linear, most maps are one dark square
   colour: "viridis",
+  root: 2,
   range: "unit",
+  clip: null,
+  low: null,
+  high: null,
+  leaveFirst: false,
   query: null,
   key: null,
   look: null,
@@ -57,11 +70,17 @@ export function parseAddress(query: URLSearchParams): MapAddress {
     kind: one("kind", ["self", "cross"], "self"),
     head: whole("head"),
     variant: one("mask", ["recorded", "causal", "unmasked"], "recorded"),
+    derived: query.get("derived") ?? "",
     value: one("value", ["prob", "value_norm"], "prob"),
     reduce: one("reduce", ["max", "mean", "share"], "max"),
-    transfer: one("scale", ["linear", "log"], "log"),
+    transfer: one("scale", TRANSFERS, "log"),
     colour: one("colour", SCALES, "viridis"),
+    root: Math.min(9, Math.max(2, whole("root") ?? 2)),
     range: one("range", ["unit", "max"], "unit"),
+    clip: CLIPS.find((one) => String(one) === query.get("clip")) ?? null,
+    low: positive(query.get("low")),
+    high: positive(query.get("high")),
+    leaveFirst: query.get("first") === "out",
     query: whole("q"),
     key: whole("k"),
     look: parseLook(query.get("look")),
@@ -79,16 +98,27 @@ export function writeAddress(state: MapAddress): URLSearchParams {
   put("kind", state.kind, DEFAULTS.kind);
   put("head", state.head, null);
   put("mask", state.variant, DEFAULTS.variant);
+  put("derived", state.derived, DEFAULTS.derived);
   put("value", state.value, DEFAULTS.value);
   put("reduce", state.reduce, DEFAULTS.reduce);
   put("scale", state.transfer, DEFAULTS.transfer);
   put("colour", state.colour, DEFAULTS.colour);
+  put("root", state.transfer === "power" ? state.root : null, DEFAULTS.root);
   put("range", state.range, DEFAULTS.range);
+  put("clip", state.clip, null);
+  put("low", state.low, null);
+  put("high", state.high, null);
+  put("first", state.leaveFirst ? "out" : null, null);
   put("q", state.query, null);
   put("k", state.key, null);
   put("look", state.look === null ? null : writeLook(state.look), null);
   put("panel", state.panel, DEFAULTS.panel);
   return query;
+}
+
+function positive(text: string | null): number | null {
+  const value = Number(text ?? "");
+  return Number.isFinite(value) && value > 0 ? value : null;
 }
 
 function writeLook({ cell, query, key }: Look): string {

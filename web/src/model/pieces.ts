@@ -1,5 +1,5 @@
 // The text of an item cut into its tokens: pieces of words stay parts of the joined text.
-import type { ItemDocument } from "../read/documents";
+import type { Item } from "../read/item";
 
 /** A stretch of running text. token is null for text that no token covers; `outside` is a token without text. */
 export interface Piece {
@@ -9,7 +9,7 @@ export interface Piece {
   before: string; // white space that the token begins with: it is text, but nothing to light up
 }
 
-export function pieces({ text, tokens }: Pick<ItemDocument, "text" | "tokens">): Piece[] {
+export function pieces({ text, tokens }: Pick<Item, "text" | "tokens">): Piece[] {
   const result: Piece[] = [];
   let at = 0;
   tokens.forEach((token, index) => {
@@ -40,7 +40,7 @@ const WORD_END = /[\p{L}\p{N}\p{M}]+$/u;
 const WORD_START = /^[\p{L}\p{N}\p{M}]+/u;
 const LONGEST_WORD = 40; // UTF-16 units looked at on either side
 
-export function joined({ text, tokens }: Pick<ItemDocument, "text" | "tokens">): Joined[] {
+export function joined({ text, tokens }: Pick<Item, "text" | "tokens">): Joined[] {
   return tokens.map((token) => {
     const own = token.text;
     const whole = token.start >= 0 && text.slice(token.start, token.stop) === own;

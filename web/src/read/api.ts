@@ -1,15 +1,5 @@
 // The server's JSON routes, by relative addresses so that the page works under a proxy's prefix.
-import type {
-  CellDocument,
-  ColumnDocument,
-  Kind,
-  MapDocument,
-  RecordingCard,
-  RecordingDocument,
-  RowDocument,
-  StartDocument,
-  Variant,
-} from "./documents";
+import type { RecordingCard, StartDocument } from "./documents";
 
 /** status 0: no answer at all. `message` is the server's sentence, "" where there is none. */
 export class ServerError extends Error {
@@ -21,23 +11,8 @@ export class ServerError extends Error {
   }
 }
 
-/** Which map: the part that every request about it shares. */
-export interface MapKey {
-  id: string;
-  item: number;
-  layer: number;
-  kind: Kind;
-  head: number;
-  variant: Variant;
-}
-
 export function search(parts: Record<string, string | number>): string {
   return new URLSearchParams(Object.entries(parts).map(([name, value]) => [name, String(value)])).toString();
-}
-
-export function mapPath(key: MapKey, leaf: string, more: Record<string, string | number> = {}): string {
-  const { id, item, layer, kind, head, variant } = key;
-  return `api/recordings/${encodeURIComponent(id)}/${leaf}?${search({ item, layer, kind, head, variant, ...more })}`;
 }
 
 export async function answer(path: string, init: RequestInit): Promise<Response> {
@@ -64,7 +39,7 @@ async function sentence(response: Response): Promise<string> {
   return "";
 }
 
-async function json<Document>(path: string, signal?: AbortSignal): Promise<Document> {
+export async function json<Document>(path: string, signal?: AbortSignal): Promise<Document> {
   const response = await answer(path, signal === undefined ? {} : { signal });
   return (await response.json()) as Document; // typed by documents.py on the other side
 }
@@ -78,15 +53,6 @@ export async function post<Document>(path: string, body: object): Promise<Docume
 
 export const api = {
   start: (signal?: AbortSignal) => json<StartDocument>("api/start", signal),
-  recording: (id: string, signal?: AbortSignal) =>
-    json<RecordingDocument>(`api/recordings/${encodeURIComponent(id)}`, signal),
-  map: (key: MapKey, signal?: AbortSignal) => json<MapDocument>(mapPath(key, "map"), signal),
-  row: (key: MapKey, query: number, signal?: AbortSignal) =>
-    json<RowDocument>(mapPath(key, "row", { query }), signal),
-  column: (key: MapKey, column: number, signal?: AbortSignal) =>
-    json<ColumnDocument>(mapPath(key, "column", { key: column }), signal),
-  cell: (key: MapKey, query: number, column: number, lang: string, digits: number, signal?: AbortSignal) =>
-    json<CellDocument>(mapPath(key, "cell", { query, key: column, lang, digits }), signal),
   open: (path: string) => post<RecordingCard>("api/open", { path }),
 };
 
