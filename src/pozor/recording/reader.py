@@ -5,7 +5,7 @@ import stat
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -227,6 +227,38 @@ class Recording:
         return np.concatenate(
             [_measured(entry, self.arrays(entry.layer, item, entry.kind), item) for entry in self.layers]
         )
+
+    def which(
+        self,
+        *,
+        query: int | None = None,
+        key: int | None = None,
+        item: int = 0,
+        variant: Literal["recorded", "unmasked", "causal"] = "recorded",
+    ) -> np.ndarray:
+        """Which heads look here: every recorded head, the largest prob first; one layer is read at a time.
+
+        With a query and a key, by the prob of that cell. With a query alone, by the largest prob of its row;
+        `at` is its key. With a key alone, by what the key receives on average from the queries that may see
+        it; `at` is the query that gives it most. From the stored lse: a cell within the rounding of a float32
+        lse, what a column receives within 1e-5 of itself.
+
+        Args:
+            query: Row of the maps.   key: Column of the maps.   item: Number of the sequence.
+            variant: As in `AttentionMap.variant`, for a cell or a row, whose lse is then worked out anew. A
+                column is known as recorded only.
+
+        Returns:
+            A structured array with the fields layer, kind, head, prob, at. prob is 0 where the mask hides the
+            cell or the row sees nothing, NaN where a NaN is seen, the key has no reader or the layer no such
+            query or key; at is −1 for a cell and where there is none.
+
+        Raises:
+            OptionError: No layer has that query or key; a column of another variant than the recorded.
+        """
+        from pozor.recording.which import which
+
+        return which(self, query, key, self._item(item), variant)
 
     def _item(self, item: int) -> int:
         count = len(self._document.items)
