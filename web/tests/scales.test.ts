@@ -1,60 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { repeated, shown, step } from "../src/scales/axis";
-import { colour, moreIsDarker, readable, SCALES, table } from "../src/scales/colour";
 import { home, locate, tilesIn, zoomFor } from "../src/scales/tileGrid";
 import { label, parts, seen, shorten, spoken } from "../src/scales/tokenLabel";
-import { place, range, ticks } from "../src/scales/transfer";
-
-describe("transfer", () => {
-  it("is linear from 0 to the largest", () => {
-    expect(place(0.25, range("linear", 1))).toBe(0.25);
-    expect(place(0.25, range("linear", 0.5))).toBe(0.5);
-  });
-  it("takes equal steps for equal ratios when logarithmic", () => {
-    const log = range("log", 1);
-    expect(place(1, log)).toBe(1);
-    expect(place(0.1, log)).toBeCloseTo(2 / 3, 12); // one of three decades below 1
-    expect(place(1e-3, log)).toBeCloseTo(0, 12);
-    expect(place(1e-7, log)).toBe(0);
-    expect(place(0, log)).toBe(0);
-  });
-  it("stays inside 0…1", () => {
-    expect(place(7, range("linear", 1))).toBe(1);
-    expect(place(-1, range("linear", 1))).toBe(0);
-  });
-  it("survives a map of zeros", () => {
-    expect(range("linear", 0).high).toBe(1);
-    expect(range("log", NaN).high).toBe(1);
-  });
-  it("has ticks where the values lie", () => {
-    for (const transfer of ["linear", "log"] as const) {
-      const whole = range(transfer, 0.3);
-      for (const tick of ticks(whole)) expect(place(tick.value, whole)).toBeCloseTo(tick.at, 12);
-    }
-  });
-});
-
-describe("colour", () => {
-  it("moves steadily from one end to the other in lightness", () => {
-    for (const name of SCALES) {
-      for (const theme of ["light", "dark"] as const) {
-        const bytes = table(name, theme);
-        const luma = (i: number): number =>
-          0.299 * (bytes[i * 4] ?? 0) + 0.587 * (bytes[i * 4 + 1] ?? 0) + 0.114 * (bytes[i * 4 + 2] ?? 0);
-        const sign = moreIsDarker(name, theme) ? -1 : 1;
-        for (let i = 8; i < 256; i += 8) expect(sign * (luma(i) - luma(i - 8))).toBeGreaterThan(-0.5);
-        expect(sign * (luma(255) - luma(0))).toBeGreaterThan(100);
-      }
-    }
-  });
-  it("clamps", () => {
-    expect(colour("viridis", "light")(3)).toBe(colour("viridis", "light")(1));
-  });
-  it("prints on a colour what can be read", () => {
-    expect(readable("#fbfaf7")).toBe("#000000");
-    expect(readable("#1d1f23")).toBe("#ffffff");
-  });
-});
 
 describe("axis", () => {
   it("steps by 1, 2, 5, 10 …", () => {

@@ -1,14 +1,13 @@
-// The fallback without WebGL: each tile is coloured once into a small canvas and drawn without smoothing.
-import { HIDDEN, NOT_A_NUMBER, OUTSIDE, type Tile } from "../read/tile";
-import { TILE } from "../scales/tileGrid";
-import { place } from "../scales/transfer";
+// The fallback without WebGL: the same picture, computed pixel by pixel and put on a plain canvas.
+import type { Tile } from "../read/tile";
 import { fit } from "./fit";
-import type { Paint, Painter, Placed, Rgb } from "./painter";
+import type { Paint, Painter, Placed } from "./painter";
+import { colours, lay } from "./softPainting";
 
 interface Held {
   tile: Tile;
-  picture: HTMLCanvasElement;
-  painted: string; // for which colours
+  colours: Uint32Array | null;
+  painted: string; // for which paint
 }
 
 export function canvasPainter(): Painter {
@@ -16,23 +15,19 @@ export function canvasPainter(): Painter {
   const held = new Map<string, Held>();
   const pen = canvas.getContext("2d");
   let ratio = 1;
-  let paints = 0;
+  let tables = 0;
   const names = new WeakMap<Uint8Array, number>();
+  let image: ImageData | null = null;
 
-  function nameOf({ table, range, mask, ink, paper }: Paint): string {
-    if (!names.has(table)) names.set(table, ++paints);
-    return [names.get(table), range.transfer, range.low, range.high, mask, ink, paper].join();
+  function nameOf({ table, range }: Paint): string {
+    if (!names.has(table)) names.set(table, ++tables);
+    return [names.get(table), ...Object.values(range)].join();
   }
 
   return {
     canvas,
     kind: "canvas",
-    upload(name, tile): void {
-      const picture = document.createElement("canvas");
-      picture.width = TILE;
-      picture.height = TILE;
-      held.set(name, { tile, picture, painted: "" });
-    },
+    upload: (name, tile) => void held.set(name, { tile, colours: null, painted: "" }),
     drop: (name) => void held.delete(name),
     resize(width, height, newRatio): void {
       ratio = newRatio;
@@ -40,43 +35,25 @@ export function canvasPainter(): Painter {
     },
     draw(tiles: readonly Placed[], paint: Paint): void {
       if (pen === null) return;
-      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-      pen.clearRect(0, 0, canvas.width, canvas.height);
-      pen.imageSmoothingEnabled = false;
+      const { width, height } = canvas;
+      if (image?.width !== width || image.height !== height) image = pen.createImageData(width, height);
+      const pixels = new Uint32Array(image.data.buffer);
+      pixels.fill(0);
       const wanted = nameOf(paint);
-      for (const tile of tiles) {
-        const one = held.get(tile.name);
+      for (const placed of tiles) {
+        const one = held.get(placed.name);
         if (one === undefined) continue;
-        if (one.painted !== wanted) {
-          colourIn(one, paint);
+        if (one.colours === null || one.painted !== wanted) {
+          one.colours = colours(one.tile, paint);
           one.painted = wanted;
         }
-        pen.globalAlpha = tile.opacity;
-        pen.drawImage(one.picture, tile.x, tile.y, tile.pixel * TILE, tile.pixel * TILE);
+        lay({ pixels, width, height, ratio }, placed, one.tile, one.colours, paint);
       }
-      pen.globalAlpha = 1;
+      pen.putImageData(image, 0, 0);
     },
     dispose(): void {
       held.clear();
       canvas.remove();
     },
   };
-}
-
-function colourIn({ tile, picture }: Held, paint: Paint): void {
-  const pen = picture.getContext("2d");
-  if (pen === null) return;
-  const image = pen.createImageData(TILE, TILE);
-  const put = (i: number, [r, g, b]: Rgb): void => image.data.set([r, g, b, 255], i * 4);
-  for (let i = 0; i < TILE * TILE; i++) {
-    const state = tile.states[i];
-    if (state === OUTSIDE) continue;
-    if (state === HIDDEN) put(i, paint.mask);
-    else if (state === NOT_A_NUMBER) put(i, paint.ink);
-    else {
-      const at = Math.round(place(tile.values[i] ?? 0, paint.range) * 255) * 4;
-      image.data.set(paint.table.subarray(at, at + 4), i * 4);
-    }
-  }
-  pen.putImageData(image, 0, 0);
 }

@@ -1,5 +1,6 @@
 // What lies over the tiles: the crosshair, the locked row, column or cell, and numbers in cells that are large enough.
 import type { Window } from "../scales/tileGrid";
+import { NUMBERS_FROM } from "./glyphs";
 
 export interface Spot {
   query: number | null;
@@ -18,8 +19,6 @@ export interface Overlay {
   number: (query: number, key: number) => { text: string; color: string } | null;
   font: string;
 }
-
-export const NUMBERS_FROM = 50; // CSS pixels a cell
 
 export function drawOverlay(pen: CanvasRenderingContext2D, ratio: number, overlay: Overlay): void {
   const { window } = overlay;

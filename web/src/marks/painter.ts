@@ -12,7 +12,8 @@ export interface Paint {
   range: Range;
   mask: Rgb; // what may not be seen
   maskLine: Rgb; // its hatching
-  ink: Rgb;
+  odd: Rgb; // what is no finite number: a colour that no scale has
+  onOdd: Rgb; // its glyph
   paper: Rgb;
 }
 

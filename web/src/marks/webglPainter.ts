@@ -7,10 +7,12 @@ import {
   setBuffersAndAttributes,
   setUniforms,
 } from "twgl.js";
-import type { Tile } from "../read/tile";
+import { HIDDEN, OUTSIDE, VALUE, type Tile } from "../read/tile";
 import { TILE } from "../scales/tileGrid";
 import { fit } from "./fit";
+import { GLYPHS } from "./glyphs";
 import type { Paint, Painter, Placed, Rgb } from "./painter";
+import { HAIR, HAIR_FROM, HATCH } from "./softPainting";
 
 const VERTEX = `#version 300 es
 in vec2 position;
@@ -28,35 +30,40 @@ in vec2 v_at;
 uniform sampler2D u_values;
 uniform usampler2D u_states;
 uniform sampler2D u_table;
-uniform float u_low, u_high, u_pixel, u_hair, u_opacity;
-uniform bool u_log;
+uniform float u_low, u_high, u_power, u_pixel, u_hair, u_opacity;
+uniform bool u_log, u_signed;
 uniform vec2 u_corner;
-uniform vec3 u_mask, u_maskLine, u_ink, u_paper;
+uniform vec3 u_mask, u_maskLine, u_odd, u_onOdd, u_paper;
 out vec4 color;
+${GLYPHS}
+
+float magnitude(float value) {
+  if (u_log) return clamp(log(max(value, u_low) / u_low) / log(u_high / u_low), 0.0, 1.0);
+  float share = clamp((value - u_low) / (u_high - u_low), 0.0, 1.0);
+  return u_power == 1.0 ? share : pow(share, u_power);
+}
 
 vec3 coloured(float value) {
-  float t = u_log ? log(max(value, u_low) / u_low) / log(u_high / u_low) : (value - u_low) / (u_high - u_low);
-  return texture(u_table, vec2((clamp(t, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+  float t = u_signed ? 0.5 + 0.5 * sign(value) * magnitude(abs(value)) : magnitude(value);
+  return texelFetch(u_table, ivec2(int(t * 255.0 + 0.5), 0), 0).rgb;
 }
 
 void main() {
   vec2 at = v_at * ${TILE}.0;
   ivec2 cell = clamp(ivec2(at), ivec2(0), ivec2(${TILE - 1}));
   uint state = texelFetch(u_states, cell, 0).r;
-  if (state == 2u) discard;
+  if (state == ${OUTSIDE}u) discard;
   vec2 inside = (at - vec2(cell)) * u_pixel; // CSS pixels from the cell's corner
   vec3 shade;
-  if (state == 1u) {
+  if (state == ${HIDDEN}u) {
     vec2 far = u_corner + at * u_pixel;
-    shade = mod(far.x + far.y, 7.0) < 1.0 ? u_maskLine : u_mask;
-  } else if (state == 3u) {
-    vec2 f = inside / u_pixel;
-    bool cross = min(abs(f.x - f.y), abs(f.x + f.y - 1.0)) < max(0.12, 0.7 / u_pixel);
-    shade = cross ? u_ink : u_paper;
+    shade = mod(far.x + far.y, ${HATCH}.0) < 1.0 ? u_maskLine : u_mask;
+  } else if (state != ${VALUE}u) {
+    shade = inGlyph(state, inside / u_pixel, u_pixel) ? u_onOdd : u_odd;
   } else {
     shade = coloured(texelFetch(u_values, cell, 0).r);
   }
-  if (u_pixel >= 12.0 && (inside.x < u_hair || inside.y < u_hair)) shade = mix(shade, u_paper, 0.35);
+  if (u_pixel >= ${HAIR_FROM}.0 && (inside.x < u_hair || inside.y < u_hair)) shade = mix(shade, u_paper, ${HAIR});
   color = vec4(shade * u_opacity, u_opacity);
 }`;
 
@@ -91,7 +98,7 @@ export function webglPainter(lost: () => void): Painter | null {
     if (gl === null) throw new Error("no context");
     if (table?.of !== bytes) {
       if (table !== null) gl.deleteTexture(table.texture);
-      const texture = createTexture(gl, { src: bytes, width: 256, height: 1, wrap: gl.CLAMP_TO_EDGE, min: gl.LINEAR, mag: gl.LINEAR, auto: false });
+      const texture = createTexture(gl, { src: bytes, width: 256, height: 1, ...still });
       table = { of: bytes, texture };
     }
     return table.texture;
@@ -136,14 +143,17 @@ export function webglPainter(lost: () => void): Painter | null {
           u_table: tableTexture(paint.table),
           u_low: paint.range.low,
           u_high: paint.range.high,
+          u_power: paint.range.transfer === "power" ? 1 / paint.range.root : 1,
           u_log: paint.range.transfer === "log",
+          u_signed: paint.range.signed,
           u_pixel: tile.pixel,
           u_hair: 1 / size.ratio,
           u_opacity: tile.opacity,
-          u_corner: tile.fromCorner.map((far) => far % 7),
+          u_corner: tile.fromCorner.map((far) => far % HATCH),
           u_mask: unit(paint.mask),
           u_maskLine: unit(paint.maskLine),
-          u_ink: unit(paint.ink),
+          u_odd: unit(paint.odd),
+          u_onOdd: unit(paint.onOdd),
           u_paper: unit(paint.paper),
         });
         drawBufferInfo(gl, quad, gl.TRIANGLE_STRIP);

@@ -59,6 +59,9 @@ export function nextVariant(variants: readonly Variant[], now: Variant): Variant
   return variants[(variants.indexOf(now) + 1) % variants.length] ?? now;
 }
 
+/** Is the map one less another, so that its values lie on both sides of 0? */
+export const isDifference = ({ derived }: Pick<MapAddress, "derived">): boolean => derived.startsWith("minus:");
+
 export function nextColour(address: MapAddress): MapAddress["colour"] {
   return SCALES[(SCALES.indexOf(address.colour) + 1) % SCALES.length] ?? "viridis";
 }

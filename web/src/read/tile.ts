@@ -8,6 +8,7 @@ export const OUTSIDE = 2; // outside the matrix
 export const NOT_A_NUMBER = 3;
 export const PLUS_INFINITY = 4;
 export const MINUS_INFINITY = 5;
+export const ODD: readonly number[] = [NOT_A_NUMBER, PLUS_INFINITY, MINUS_INFINITY];
 
 export interface Tile {
   values: Float32Array; // 0 where the state is not VALUE
@@ -32,13 +33,4 @@ export function decode(buffer: ArrayBuffer, preview = false): Tile {
     else states[i] = Number.isNaN(value) ? NOT_A_NUMBER : value > 0 ? PLUS_INFINITY : MINUS_INFINITY;
   }
   return { values, states, preview };
-}
-
-/** The largest visible value of a tile, NaN left out; 0 if there is none. */
-export function largest({ values, states }: Tile): number {
-  let top = 0;
-  for (let i = 0; i < CELLS; i++) {
-    if (states[i] === VALUE && (values[i] ?? 0) > top) top = values[i] ?? 0;
-  }
-  return top;
 }

@@ -1,0 +1,147 @@
+// Words of the colours: legend, range, scale, value-weighted view. Czech: bod = pixel, políčko = cell.
+import type { Reduce, Value } from "../read/documents";
+import type { Transfer } from "../scales/transfer";
+import { count } from "./numbers";
+import { tied } from "./tied";
+
+const en = {
+  // controls
+  transfer: "scale",
+  transfers: { linear: "linear", power: "power", log: "logarithmic" } satisfies Record<Transfer, string>,
+  root: (root: number) => `power 1/${root}`,
+  range: "up to",
+  unit: "1",
+  max: "the largest",
+  clip: (percent: string) => `${percent} of pixels`,
+  own: "set by hand",
+  leaveFirst: "without the first token",
+  leaveFirstIs: "The first token often takes most of the attention. Leave it out of the measuring, and the scale serves the others.",
+  fit: "fit to what is visible",
+  fitIs: "Take the range from what is in the window now. Then it stays, wherever the map is moved.",
+  fitted: (low: string, high: string) => `The colours now span ${low} to ${high}.`,
+  nothingToFit: "Nothing in the window has a value to fit to.",
+  reset: "reset",
+  resetIs: "Back to the usual range",
+  decades: (many: number) => count(many, "en", ["power of ten", "powers of ten", "powers of ten"]),
+  decadesName: "how many powers of ten",
+
+  // the scale
+  legend: "Colours",
+  low: "Low end of the colours",
+  high: "High end of the colours",
+  lowIs: (value: string) => `${value} and less have the first colour`,
+  highIs: (value: string) => `${value} and more have the last colour`,
+  handleKeys: "Arrows move it, Delete puts it back.",
+  from: (low: string, high: string) => `${low} to ${high}`,
+  darkIsLess: "dark = less, light = more",
+  lightIsLess: "light = less, dark = more",
+  signed: "blue = less than the other, orange = more",
+  units: {
+    prob: "weight: a key's part of a row's attention",
+    value_norm: "weight × ‖value‖: the length of what a key adds, in units of the residual stream",
+  } satisfies Record<Value, string>,
+  differences: {
+    prob: "difference of weights",
+    value_norm: "difference of lengths, in units of the residual stream",
+  } satisfies Record<Value, string>,
+  whole: (zoomed: string) => `the whole map (${zoomed})`,
+  inView: "what was in view",
+  measuredMax: (of: string) => `up to the largest of ${of}`,
+  measuredClip: (percent: string, of: string) => `holds ${percent} of the pixels of ${of}; the rest has the last colour`,
+  withoutFirst: (keys: string) => `without ${keys}`,
+  firstKeys: (last: number) => (last === 0 ? "key 0" : `keys 0–${last}, which share a pixel`),
+  stays: "set by hand; it stays while the map moves",
+  masked: "hidden by the mask",
+  odd: { 3: "not a number", 4: "plus infinity", 5: "minus infinity" } as Record<number, string>,
+
+  // what a pixel stands for
+  oneCell: "one square = one cell",
+  reduced: (reduce: Reduce, side: number) =>
+    ({
+      max: `a pixel = the largest of ${side} × ${side} cells`,
+      mean: `a pixel = the mean of the visible ones of ${side} × ${side} cells`,
+      share: `a pixel = the share of a row that falls into ${side} × ${side} cells`,
+    })[reduce],
+  preview: "preview: every 16th row",
+  coarse: "coarse; the fine one is on its way",
+
+  // the value-weighted view
+  value: "shows",
+  values: { prob: "weight", value_norm: "weight × ‖value‖" } satisfies Record<Value, string>,
+  valueIs: "How long the vector is that a key adds to the output: its weight times ‖v·W_O‖. A large weight on a short vector does little.",
+  noNorm: "only weights: this layer was recorded without W_O",
+  brings: (who: string, list: string) => `Most of what comes to ${who}: ${list}`,
+  bringsNothing: (who: string) => `Nothing comes to ${who}`,
+  takes: (who: string, list: string) => `What ${who} brings is largest for: ${list}`,
+  lengthIs: (norm: string, product: string) => `times ‖v·W_O‖ = ${norm} gives ${product}, the length of what this key adds`,
+};
+
+const cs: typeof en = {
+  transfer: "stupnice",
+  transfers: { linear: "lineární", power: "mocninná", log: "logaritmická" },
+  root: (root) => `mocnina 1/${root}`,
+  range: "do",
+  unit: "1",
+  max: "největší",
+  clip: (percent) => `${percent} bodů`,
+  own: "nastaveno ručně",
+  leaveFirst: "bez prvního tokenu",
+  leaveFirstIs: "První token často bere většinu pozornosti. Když se do měření nezapočítá, zbude stupnice na ostatní.",
+  fit: "přizpůsobit tomu, co je vidět",
+  fitIs: "Vzít rozsah z toho, co je teď v okně. Pak už se nemění, ať se mapa posune kamkoli.",
+  fitted: (low, high) => `Barvy teď mají rozsah ${low} až ${high}.`,
+  nothingToFit: "V okně není žádná hodnota, které by se šlo přizpůsobit.",
+  reset: "vrátit",
+  resetIs: "Zpět k obvyklému rozsahu",
+  decades: (many) => count(many, "cs", ["řád", "řády", "řádů"]),
+  decadesName: "kolik řádů",
+
+  legend: "Barvy",
+  low: "Dolní konec barev",
+  high: "Horní konec barev",
+  lowIs: (value) => `${value} a méně má první barvu`,
+  highIs: (value) => `${value} a více má poslední barvu`,
+  handleKeys: "Šipky jím posouvají, Delete ho vrátí.",
+  from: (low, high) => `${low} až ${high}`,
+  darkIsLess: "tmavá = méně, světlá = více",
+  lightIsLess: "světlá = méně, tmavá = více",
+  signed: "modrá = méně než druhá, oranžová = více",
+  units: {
+    prob: "váha: jaký díl pozornosti řádku dostává klíč",
+    value_norm: "váha × ‖hodnota‖: délka toho, co klíč přidává, v jednotkách reziduálního proudu",
+  },
+  differences: {
+    prob: "rozdíl vah",
+    value_norm: "rozdíl délek, v jednotkách reziduálního proudu",
+  },
+  whole: (zoomed) => `celé mapy (${zoomed})`,
+  inView: "toho, co bylo vidět",
+  measuredMax: (of) => `až po největší z ${of}`,
+  measuredClip: (percent, of) => `vejde se ${percent} bodů ${of}; ostatní mají poslední barvu`,
+  withoutFirst: (keys) => `bez ${keys}`,
+  firstKeys: (last) => (last === 0 ? "klíče 0" : `klíčů 0–${last}, které mají společný bod`),
+  stays: "nastaveno ručně; při posouvání mapy se nemění",
+  masked: "zakryto maskou",
+  odd: { 3: "není číslo", 4: "plus nekonečno", 5: "minus nekonečno" },
+
+  oneCell: "jeden čtvereček = jedno políčko",
+  reduced: (reduce, side) =>
+    ({
+      max: `bod = největší z ${side} × ${side} políček`,
+      mean: `bod = průměr viditelných z ${side} × ${side} políček`,
+      share: `bod = podíl řádku, který připadá na ${side} × ${side} políček`,
+    })[reduce],
+  preview: "náhled: každý 16. řádek",
+  coarse: "zatím zhruba, přesný obraz se počítá",
+
+  value: "zobrazit",
+  values: { prob: "váha", value_norm: "váha × ‖hodnota‖" },
+  valueIs: "Jak dlouhý vektor klíč přidává do výstupu: jeho váha krát ‖v·W_O‖. Velká váha krátkého vektoru toho mnoho nezmůže.",
+  noNorm: "jen váhy: u této vrstvy není v záznamu W_O",
+  brings: (who, list) => `${who} dostává nejvíc od: ${list}`,
+  bringsNothing: (who) => `${who} nedostává nic`,
+  takes: (who, list) => `${who} přidává nejvíc k: ${list}`,
+  lengthIs: (norm, product) => `krát ‖v·W_O‖ = ${norm} je ${product}, délka toho, co klíč přidává`,
+};
+
+export const colourWords = { en, cs: tied(cs) };
