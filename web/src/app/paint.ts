@@ -4,14 +4,22 @@ import { rgb } from "d3-color";
 import type { Theme } from "../model/theme.svelte";
 
 const read = new Map<string, string>();
+const frames = new Set<Element>();
+
+/** The tokens stand in this element, where the page is not ours; until the returned function is called. */
+export function standIn(frame: Element): () => void {
+  frames.add(frame);
+  return () => frames.delete(frame);
+}
 
 /** A token of theme.css, for example tokenOf("dark", "ink"). `now` must be the appearance in force. */
 export function tokenOf(now: Theme, token: string): string {
   const name = `${now} ${token}`;
   const known = read.get(name);
   if (known !== undefined) return known;
-  const found = getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
-  read.set(name, found);
+  const frame = [...frames].find((one) => one.isConnected) ?? document.documentElement;
+  const found = getComputedStyle(frame).getPropertyValue(`--${token}`).trim();
+  if (found !== "") read.set(name, found);
   return found;
 }
 

@@ -17,14 +17,21 @@ export class PanZoom {
   private readonly behaviour: ZoomBehavior<HTMLElement, unknown>;
   private size = { width: 1, height: 1, queries: 1, keys: 1 };
   private view: View = { cell: 1, x: 0, y: 0 };
+  private said: Look | null = null; // the look that the others know of
 
-  /** `moved` hears of every new view, `looked` only of those the reader asked for: null = the whole map. */
+  /**
+   * `moved` hears of every new view, `looked` only of those the reader asked for: null = the whole map.
+   * Without `wheelAtOnce` the wheel scrolls the page, until Ctrl is held or the map has the focus.
+   */
   constructor(
     private readonly port: HTMLElement,
     moved: (view: View) => void,
     private readonly looked: (look: Look | null) => void,
+    wheelAtOnce = true,
   ) {
+    const zooms = (event: WheelEvent): boolean => wheelAtOnce || event.ctrlKey || event.metaKey || port.matches(":focus-within");
     this.behaviour = zoom<HTMLElement, unknown>()
+      .filter((event: MouseEvent) => (event.type === "wheel" ? zooms(event as WheelEvent) : !event.ctrlKey && !event.button)) // a touch has no button
       .constrain((transform) => {
         const fit = (offset: number, extent: number, length: number): number =>
           Math.min(0, Math.max(offset, extent - transform.k * length));
@@ -44,6 +51,7 @@ export class PanZoom {
   /** A new size of window or matrix: the whole map stays whole, another look keeps its middle. */
   fit(width: number, height: number, queries: number, keys: number, look: Look | null): void {
     this.size = { width, height, queries, keys };
+    this.said = look;
     const whole = this.whole;
     const most = Math.max(LARGEST, whole.cell);
     this.behaviour.extent([
@@ -54,6 +62,16 @@ export class PanZoom {
     if (look === null) return this.go(whole);
     const cell = Math.min(Math.max(look.cell, whole.cell), most);
     this.go({ cell, x: width / 2 - look.key * cell, y: height / 2 - look.query * cell });
+  }
+
+  /** A look that came from elsewhere: from Python, from a link. */
+  follow(look: Look | null): void {
+    const known = this.said;
+    if (look === known) return;
+    const same = (one: number, other: number): boolean => Math.abs(one - other) < 0.02; // links round
+    if (look !== null && known !== null && same(look.cell / known.cell, 1) && same(look.query, known.query) && same(look.key, known.key)) return;
+    const { width, height, queries, keys } = this.size;
+    this.fit(width, height, queries, keys, look);
   }
 
   panBy(dx: number, dy: number): void {
@@ -89,6 +107,7 @@ export class PanZoom {
     const { cell, x, y } = this.view;
     const { width, height } = this.size;
     const whole = Math.abs(cell / this.whole.cell - 1) < 1e-3;
-    this.looked(whole ? null : { cell, query: (height / 2 - y) / cell, key: (width / 2 - x) / cell });
+    this.said = whole ? null : { cell, query: (height / 2 - y) / cell, key: (width / 2 - x) / cell };
+    this.looked(this.said);
   }
 }
