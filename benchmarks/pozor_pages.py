@@ -1,0 +1,30 @@
+"""What pozor's own map page shows of itself to a measurement."""
+
+from playwright.sync_api import Page
+
+# the map says what it has drawn: name, zoom, coarse or fine, how many tiles
+DRAWN = r"/\|(coarse|fine)\|[1-9]/.test(document.querySelector('.host')?.dataset.drawn ?? '')"
+
+# one time for each frame in which WebGL, or the canvas that stands in for it, drew
+DRAWS = """(() => {
+  window.drawnFrames = [];
+  let noted = false;
+  const note = () => {
+    if (noted) return;
+    noted = true;
+    requestAnimationFrame((at) => { noted = false; window.drawnFrames.push(at) });
+  };
+  const wrap = (kind, name) => {
+    const real = kind.prototype[name];
+    kind.prototype[name] = function (...rest) { note(); return real.apply(this, rest) };
+  };
+  wrap(WebGL2RenderingContext, 'drawArrays');
+  wrap(WebGL2RenderingContext, 'drawElements');
+  wrap(CanvasRenderingContext2D, 'drawImage');
+  wrap(CanvasRenderingContext2D, 'putImageData');
+})()"""
+
+
+def count_draws(page: Page) -> None:
+    """Have the page keep, in `drawnFrames`, when each frame came in which a canvas was drawn."""
+    page.add_init_script(DRAWS)

@@ -1,0 +1,269 @@
+"""What the viewer takes: tiles and base at 131,072 tokens, opening, panning, which heads look here, sizes.
+
+    python benchmarks/viewer.py FOLDER [--parts tiles,base,open,open_slow,pan,which,file,widget] [--write]
+
+FOLDER holds synthetic-131072.pozor (synthetic.py) and svejk-8192.pozor (real.py). Each part works on a
+copy of them. Prints one JSON line a part; `viewer_report.py` makes the page of docs from them.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pozor_pages import DRAWN, count_draws
+from served import Asking, is_preview, serving
+
+import pozor
+from browser import SIZE, Memory, chromium, first_picture, slow_network, watch
+from pozor.bench.measurement import circumstances
+
+RESULTS = Path(__file__).parent / "viewer.jsonl"
+LONG, REAL = "synthetic-131072.pozor", "svejk-8192.pozor"
+REDUCES = ("max", "mean", "share")
+HEAD = {"layer": 4, "head": 2}  # of the real recording
+
+
+@contextmanager
+def copy(folder: Path, name: str, bases: bool = False) -> Iterator[Path]:
+    """The recording in another place, by hard links, without its base maps unless asked for."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        left_out = None if bases else shutil.ignore_patterns("base")
+        yield Path(shutil.copytree(folder / name, Path(place) / name, copy_function=os.link, ignore=left_out))
+
+
+def base(folder: Path) -> dict[str, Any]:
+    """Seconds until the base map of one causal head of 131,072 tokens, and until the first preview."""
+    with copy(folder, LONG) as recording, serving(recording) as server, server.client() as client:
+        ask = Asking(server, client)
+        top = ask.document("map")["zooms"] - 1
+        started = time.perf_counter()
+        ask.document("base", value="prob")
+        first = ask.tile(top, 0, 0)
+        preview = time.perf_counter() - started
+        while not ask.document("base", value="prob")["ready"]:
+            time.sleep(0.02)
+        whole = time.perf_counter() - started
+        assert not is_preview(ask.tile(top, 0, 0))
+        return {
+            "base_s": whole,
+            "preview_s": preview,
+            "first_was_preview": is_preview(first),
+            "server_anonymous_bytes": server.anonymous,
+        }
+
+
+def tiles(folder: Path, each: int = 24) -> dict[str, Any]:
+    """Milliseconds of tiles that were never asked for before, at each zoom as many, in a random order."""
+    rng = random.Random(0)
+    with copy(folder, LONG, bases=True) as recording, serving(recording) as server, server.client() as client:
+        heads = [Asking(server, client, head=head) for head in range(4)]
+        zooms = heads[0].document("map")["zooms"]
+        for ask in heads:
+            while not ask.document("base", value="prob")["ready"]:
+                time.sleep(0.1)
+        asked = [place for zoom in range(zooms) for place in places(rng, zoom, zooms, each)]
+        rng.shuffle(asked)
+        took: dict[int, list[float]] = {zoom: [] for zoom in range(zooms)}
+        for zoom, row, column, head, reduce in asked:
+            started = time.perf_counter()
+            answer = heads[head].tile(zoom, row, column, reduce=reduce)
+            took[zoom].append(1000 * (time.perf_counter() - started))
+            assert not is_preview(answer)
+            assert len(answer.content) == 5 * 65_536
+        return {
+            **spread([t for all_of in took.values() for t in all_of]),
+            "zooms": {zoom: spread(times) for zoom, times in took.items()},
+            "server_anonymous_bytes": server.anonymous,
+        }
+
+
+def places(rng: random.Random, zoom: int, zooms: int, each: int) -> list[tuple[int, int, int, int, str]]:
+    """Tiles of a zoom that show something (none lies above the diagonal), no two alike."""
+    side = 1 << (zooms - 1 - zoom)
+    found: set[tuple[int, int, int, int, str]] = set()
+    most = side * (side + 1) // 2 * 4 * len(REDUCES)
+    while len(found) < min(each, most):
+        row, column = sorted((rng.randrange(side), rng.randrange(side)), reverse=True)
+        found.add((zoom, row, column, rng.randrange(4), rng.choice(REDUCES)))
+    return sorted(found)
+
+
+def spread(milliseconds: Sequence[float]) -> dict[str, Any]:
+    """Median, 95 %, the slowest."""
+    ordered = sorted(milliseconds)
+    return {
+        "tiles": len(ordered),
+        "median_ms": round(statistics.median(ordered), 2),
+        "p95_ms": round(ordered[int(0.95 * (len(ordered) - 1))], 2),
+        "worst_ms": round(ordered[-1], 2),
+    }
+
+
+def open_(folder: Path, slow: bool = False) -> dict[str, Any]:
+    """Seconds until the 8,192-token recording shows a picture, and the exact one; a fresh server and browser.
+
+    Three times as it was recorded, and three times with the base map of the head made before.
+    """
+    found = []
+    for made in (False, False, False, True, True, True):
+        with copy(folder, REAL) as recording:
+            if made:
+                make_base(recording)
+            found.append(opened(recording, slow))
+    picture, exact = zip(*found)
+    return {
+        "first_picture_s": statistics.median(picture[:3]),
+        "exact_picture_s": statistics.median(exact[:3]),
+        "again_first_picture_s": statistics.median(picture[3:]),
+        "again_exact_picture_s": statistics.median(exact[3:]),
+        "repeats": [list(pair) for pair in found],
+    }
+
+
+def make_base(recording: Path) -> None:
+    """The base of the first head, kept with the recording."""
+    with serving(recording) as server, server.client() as client:
+        while not Asking(server, client).document("base", value="prob")["ready"]:
+            time.sleep(0.05)
+
+
+def opened(recording: Path, slow: bool) -> tuple[float, float]:
+    """Seconds to the first picture and to the exact one."""
+    with serving(recording) as server, chromium() as browser:
+        page = browser.new_page(viewport=SIZE)
+        if slow:
+            slow_network(page, megabits=20, latency_ms=50)
+        watch(page, DRAWN)
+        started = time.monotonic()
+        picture = first_picture(page, server.address, patience=50)
+        page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
+        return picture, max(picture, time.monotonic() - started)
+
+
+def open_slow(folder: Path) -> dict[str, Any]:
+    """The same over a line of 20 Mbit/s with 50 ms."""
+    return open_(folder, slow=True)
+
+
+def pan(folder: Path, seconds: float = 4.0) -> dict[str, Any]:
+    """Frames that the map draws in a second while it is dragged to and fro, all tiles being there."""
+    with copy(folder, REAL, bases=True) as recording, serving(recording) as server, chromium() as browser:
+        page = browser.new_page(viewport=SIZE)
+        count_draws(page)
+        watch(page, DRAWN)
+        first_picture(page, server.address, patience=50)
+        page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
+        box = page.locator("[role=application]").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        for _ in range(4):
+            page.mouse.wheel(0, -300)
+            page.wait_for_timeout(300)
+        found = {}
+        for run in (
+            "tiles_fetched",
+            "tiles_there",
+        ):  # the same way twice: the second time all are in the cache
+            found[run] = dragged(page, x, y, seconds)
+            page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
+        return {**found["tiles_there"], "while_fetching": found["tiles_fetched"], "drawn": page.evaluate(
+            "document.querySelector('.host').dataset.drawn")}  # fmt: skip
+
+
+def dragged(page: Any, x: float, y: float, seconds: float) -> dict[str, Any]:
+    """Drag in a slow zigzag by real mouse input; frames in which the map was drawn."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate("window.drawnFrames = []")
+    started = time.monotonic()
+    for step in itertools.count():
+        if time.monotonic() - started > seconds:
+            break
+        at = step % 200
+        page.mouse.move(x + 2 * (at if at < 100 else 200 - at) - 100, y + (at if at < 100 else 200 - at) - 50)
+    frames = page.evaluate("window.drawnFrames")
+    page.mouse.up()
+    gaps = sorted(b - a for a, b in itertools.pairwise(frames))
+    assert len(gaps) > 10, "the map was not dragged"
+    return {
+        "frames_per_s": round(1000 * len(gaps) / (frames[-1] - frames[0]), 1),
+        "gap_median_ms": round(statistics.median(gaps), 1),
+        "gap_p95_ms": round(gaps[int(0.95 * (len(gaps) - 1))], 1),
+        "moves": step,
+    }
+
+
+def which(folder: Path) -> dict[str, Any]:
+    """Seconds of "which heads look here?" over all 270 heads, for a cell, a row and a column."""
+    rng = random.Random(0)
+    with copy(folder, REAL) as recording, serving(recording) as server, server.client() as client:
+        ask = Asking(server, client, **HEAD)
+        found: dict[str, Any] = {}
+        for kind, names in {"cell": ("query", "key"), "row": ("query",), "column": ("key",)}.items():
+            times = []
+            for _ in range(6):
+                key = rng.randrange(4000)
+                given = {"query": rng.randrange(key, 8192), "key": key}
+                started = time.perf_counter()
+                answer = ask.asked("which", {"item": 0} | {name: given[name] for name in names}).json()
+                times.append(time.perf_counter() - started)
+            found[f"{kind}_first_s"], found[f"{kind}_s"] = times[0], statistics.median(times[1:])
+            found["heads"] = len(answer["heads"])
+        return found | {"server_anonymous_bytes": server.anonymous}
+
+
+def file(folder: Path) -> dict[str, Any]:
+    """Bytes of the single file of one head of 8,192 tokens, d 64, and seconds to write it."""
+    held = pozor.open(folder / REAL)[HEAD["layer"], HEAD["head"]]
+    found = {}
+    for dtype in ("float16", "float32"):
+        with tempfile.TemporaryDirectory() as place:
+            path, started = Path(place) / "head.html", time.perf_counter()
+            held.to_html(path, dtype=dtype)
+            found |= {f"{dtype}_bytes": path.stat().st_size, f"{dtype}_s": time.perf_counter() - started}
+    return found
+
+
+def widget(folder: Path) -> dict[str, Any]:
+    """Bytes of the notebook's bundle."""
+    del folder
+    path = Path(pozor.__file__).parent / "viewer" / "static" / "widgets" / "map.js"
+    return {"bytes": path.stat().st_size}
+
+
+def main() -> None:
+    """Measure the parts that are asked for."""
+    parts: dict[str, Callable[[Path], dict[str, Any]]] = {
+        "base": base, "tiles": tiles, "open": open_, "open_slow": open_slow, "pan": pan, "which": which,
+        "file": file, "widget": widget,
+    }  # fmt: skip
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--parts", default=",".join(parts))
+    asked.add_argument("--write", action="store_true", help=f"append the lines to {RESULTS.name}")
+    given = asked.parse_args()
+    for part in given.parts.split(","):
+        with Memory("chrom") as memory:
+            found = parts[part](given.folder)
+        line = json.dumps(
+            {"name": "viewer", "part": part, **found, "browser_bytes": memory.peak, **circumstances()}
+        )
+        print(line, flush=True)
+        if given.write:
+            with RESULTS.open("a", encoding="utf-8") as results:
+                results.write(line + "\n")
+
+
+if __name__ == "__main__":
+    main()
