@@ -28,6 +28,8 @@ describe("address", () => {
       key: 777,
       look: { cell: 3.25, query: 100.5, key: 0 },
       panel: "inspector",
+      heads: "entropy",
+      order: "most",
     };
     expect(parseAddress(writeAddress(state))).toEqual(state);
   });

@@ -3,6 +3,7 @@ import type { Kind, Reduce, Value, Variant } from "../read/documents";
 import { SCALES, type ScaleName } from "../scales/colour";
 import { TRANSFERS, type Transfer } from "../scales/transfer";
 import { CLIPS } from "./colourRange";
+import { ORDERS, SHOWS, type Order, type Shows } from "./headNumbers";
 
 /** px per cell and the cell in the middle of the window; null = the whole map. */
 export interface Look {
@@ -30,8 +31,13 @@ export interface MapAddress {
   leaveFirst: boolean; // the first token has no say in a measured range
   query: number | null; // the locked row
   key: number | null; // the locked column; both: a cell
+  hidden: readonly number[]; // keys left out of the locked row, in order
+  find: string; // what is sought in the text
+  wholeWords: boolean; // pieces of a word stand together
   look: Look | null;
   panel: "text" | "map" | "inspector"; // on a narrow screen
+  heads: Shows | null; // all heads are folded out, with this number under each
+  order: Order; // of the heads
 }
 
 export const DEFAULTS: MapAddress = {
@@ -53,8 +59,13 @@ export const DEFAULTS: MapAddress = {
   leaveFirst: false,
   query: null,
   key: null,
+  hidden: [],
+  find: "",
+  wholeWords: false,
   look: null,
   panel: "map",
+  heads: null,
+  order: "layer",
 };
 
 export function parseAddress(query: URLSearchParams): MapAddress {
@@ -83,8 +94,13 @@ export function parseAddress(query: URLSearchParams): MapAddress {
     leaveFirst: query.get("first") === "out",
     query: whole("q"),
     key: whole("k"),
+    hidden: numbers(query.get("hide")),
+    find: (query.get("find") ?? "").slice(0, LONGEST_SOUGHT),
+    wholeWords: query.get("words") === "whole",
     look: parseLook(query.get("look")),
     panel: one("panel", ["text", "map", "inspector"], "map"),
+    heads: SHOWS.find((shows) => shows === query.get("heads")) ?? null,
+    order: one("order", ORDERS, "layer"),
   };
 }
 
@@ -111,9 +127,21 @@ export function writeAddress(state: MapAddress): URLSearchParams {
   put("first", state.leaveFirst ? "out" : null, null);
   put("q", state.query, null);
   put("k", state.key, null);
+  put("hide", state.hidden.length === 0 ? null : state.hidden.join("_"), null);
+  put("find", state.find, DEFAULTS.find);
+  put("words", state.wholeWords ? "whole" : null, null);
   put("look", state.look === null ? null : writeLook(state.look), null);
   put("panel", state.panel, DEFAULTS.panel);
+  put("heads", state.heads, null);
+  put("order", state.order, DEFAULTS.order);
   return query;
+}
+
+const LONGEST_SOUGHT = 200;
+
+function numbers(text: string | null): number[] {
+  const found = (text ?? "").split("_").filter((one) => /^\d{1,9}$/.test(one));
+  return [...new Set(found.map(Number))].sort((a, b) => a - b);
 }
 
 function positive(text: string | null): number | null {
