@@ -27,6 +27,7 @@ def test_the_type_check_can_fail() -> None:
         "entropy": 0.0,
         "lse": None,
         "sink": 0,
+        "weighted": None,
     }
     assert fits(good, documents.RowDocument)
     for wrong in ({"query": 0.5}, {"probs": ["1"]}, {"visible": [1]}, {"more": 1}, {"entropy": True}):

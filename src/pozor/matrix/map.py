@@ -159,6 +159,11 @@ class AttentionMap(Outward):
         return self._v_norm is not None
 
     @property
+    def norms(self, *, head: int = 0, batch: int = 0) -> np.ndarray | None:
+        """‖v_j W_O‖ of each key for one head, float64 (kv_len,); None without v_norm."""
+        self._check(head, batch)
+        return None if self._v_norm is None else self._v_norm[batch, head].astype(np.float64)
+
     def v_norm(self) -> np.ndarray | None:
         """‖v_j W_O‖ of each query head, (batch, num_heads, kv_len), or None."""
         return self._v_norm

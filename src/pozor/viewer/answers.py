@@ -245,7 +245,7 @@ def tracks_payload(shown: Shown) -> bytes:
     return b"".join(np.asarray(values, "<f4").tobytes() for values in both)
 
 
-def row_document(shown: Shown, query: int) -> RowDocument:
+def row_document(shown: Shown, query: int, value: str = "prob") -> RowDocument:
     """Where one query looks."""
     below("query", query, shown.map.q_len, "queries of this map")
     probs, visible = shown.map.row(query), _visible(shown, query, None)
@@ -262,7 +262,7 @@ def row_document(shown: Shown, query: int) -> RowDocument:
     }
 
 
-def column_document(shown: Shown, key: int) -> ColumnDocument:
+def column_document(shown: Shown, key: int, value: str = "prob") -> ColumnDocument:
     """Who looks at one key."""
     below("key", key, shown.map.kv_len, "keys of this map")
     probs, visible = shown.map.column(key), _visible(shown, None, key)
@@ -271,6 +271,7 @@ def column_document(shown: Shown, key: int) -> ColumnDocument:
         "key": key,
         "probs": numbers(probs),
         "visible": visible.tolist(),
+        "weighted": _weighted(shown, value, probs, visible, slice(None)),
         "received": number(received),
     }
 
@@ -284,6 +285,7 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
     visible = bool(_visible(shown, query, key))
     tile = shown.map.tile(0, query // TILE, key // TILE).values[query % TILE, key % TILE]
     drawn, prob = (float(tile), float(probs[key])) if visible else (0.0, 0.0)
+        "weighted": _weighted(shown, value, probs, visible, key),
     return {
         "query": query,
         "key": key,
@@ -305,10 +307,28 @@ def _visible(shown: Shown, query: int | None, key: int | None) -> np.ndarray:
 
 def _normaliser(shown: Shown, query: int, probs: np.ndarray) -> tuple[float, float]:
     """lse, a sink's logit included (NaN for a map from probs), and the part of it that the sink takes."""
+        "norm": number(None if (norms := _norms(shown)) is None else float(norms[key])),
     if shown.map.problem is None:
         return math.nan, max(0.0, 1.0 - math.fsum(probs))
     logits = shown.map.logits(query)
     if not len(probs) or not (probs > 0).any():
+def _norms(shown: Shown) -> np.ndarray | None:
+    """‖v_j W_O‖ of each key, float64; None where the map is not one head's, or no W_O was found."""
+    return shown.map.norms() if shown.value_norm else None
+
+
+def _weighted(
+    shown: Shown, value: str, probs: np.ndarray, visible: np.ndarray, keys: int | slice
+) -> list[float | None] | None:
+    """The lengths of what the keys bring; a hidden one brings nothing, whatever its length is."""
+    _must_have(shown, value)
+    norms = _norms(shown)
+    if value == "prob" or norms is None:
+        return None
+    with np.errstate(invalid="ignore"):  # 0 · inf: what a visible key of length inf brings is not known
+        return numbers(np.where(visible, probs * norms[keys], 0.0))
+
+
         return (math.nan if np.isnan(probs).any() else -math.inf), 0.0
     best = int(np.nanargmax(probs))
     # prob = exp(logit - lse), so the largest one gives lse with the least rounding

@@ -25,8 +25,8 @@ DOCUMENTS = {  # ask -> what it takes
     "item": ("item", "version"),
     "map": MAP_NAMES,
     "base": (*MAP_NAMES, "value"),
-    "row": (*MAP_NAMES, "query"),
-    "column": (*MAP_NAMES, "key"),
+    "row": (*MAP_NAMES, "query", "value"),
+    "column": (*MAP_NAMES, "key", "value"),
     "cell": (*MAP_NAMES, "query", "key", "lang", "digits"),
 }
 PAYLOADS = {
@@ -107,11 +107,11 @@ class Desk(ABC):
 
     def _row(self, query: Query) -> Mapping[str, Any]:
         number = query.number("query")
-        return answers.row_document(self.shown(query.map()), number)
+        return answers.row_document(self.shown(query.map()), number, query.value())
 
     def _column(self, query: Query) -> Mapping[str, Any]:
         number = query.number("key")
-        return answers.column_document(self.shown(query.map()), number)
+        return answers.column_document(self.shown(query.map()), number, query.value())
 
     def _cell(self, query: Query) -> Mapping[str, Any]:
         cell = query.number("query"), query.number("key")

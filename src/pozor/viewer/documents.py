@@ -123,7 +123,7 @@ class BaseDocument(TypedDict):
 
 
 class RowDocument(TypedDict):
-    """GET …/row?…&query=: where one query looks; float64 from the stored q and k."""
+    """GET …/row?…&query=&value=: where one query looks; float64 from the stored q and k."""
 
     query: int
     probs: list[float | None]  # per key; 0 where hidden
@@ -131,15 +131,17 @@ class RowDocument(TypedDict):
     entropy: float | None
     lse: float | None  # None where the row sees nothing
     sink: float | None  # the part of the row that goes to the sink logit, 0 without one
+    weighted: list[float | None] | None  # asked with value=value_norm: prob · ‖v_j W_O‖ per key
 
 
 class ColumnDocument(TypedDict):
-    """GET …/column?…&key=: who looks at one key; by the stored lse."""
+    """GET …/column?…&key=&value=: who looks at one key; by the stored lse."""
 
     key: int
     probs: list[float | None]  # per query; 0 where hidden
     visible: list[bool]
     received: float | None
+    weighted: list[float | None] | None  # asked with value=value_norm: prob · ‖v_j W_O‖ per query
 
 
 class CellDocument(TypedDict):
@@ -153,6 +155,7 @@ class CellDocument(TypedDict):
     difference: float | None  # |tile - prob|
     logit: float | None  # None where hidden
     lse: float | None  # None where the row sees nothing
+    norm: float | None  # ‖v_j W_O‖ of the key; None: no W_O, or not of one head
     html: str  # the working of the cell as an HTML fragment (escaped, MathML, no script or style)
 
 

@@ -46,6 +46,10 @@ class OneHead:
     def tile(self, *address: Any) -> "Tile":
         """One tile."""
         return self.whole.tile(*address, **self._place())
+    def norms(self) -> np.ndarray | None:
+        """‖v_j W_O‖ of each key."""
+        return self.whole.norms(**self._place())
+
 
     def entropy(self) -> np.ndarray:
         """Entropy of each query."""

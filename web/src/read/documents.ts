@@ -131,7 +131,7 @@ export interface BaseDocument {
   done: number;
 }
 
-/** GET …/row?…&query=: where one query looks; float64 from the stored q and k. */
+/** GET …/row?…&query=&value=: where one query looks; float64 from the stored q and k. */
 export interface RowDocument {
   query: number;
   /** per key; 0 where hidden */
@@ -142,15 +142,19 @@ export interface RowDocument {
   lse: number | null;
   /** the part of the row that goes to the sink logit, 0 without one */
   sink: number | null;
+  /** asked with value=value_norm: prob · ‖v_j W_O‖ per key */
+  weighted: (number | null)[] | null;
 }
 
-/** GET …/column?…&key=: who looks at one key; by the stored lse. */
+/** GET …/column?…&key=&value=: who looks at one key; by the stored lse. */
 export interface ColumnDocument {
   key: number;
   /** per query; 0 where hidden */
   probs: (number | null)[];
   visible: boolean[];
   received: number | null;
+  /** asked with value=value_norm: prob · ‖v_j W_O‖ per query */
+  weighted: (number | null)[] | null;
 }
 
 /** GET …/cell?…&query=&key=&lang=&digits=: one cell and its working. */
@@ -168,6 +172,8 @@ export interface CellDocument {
   logit: number | null;
   /** null where the row sees nothing */
   lse: number | null;
+  /** ‖v_j W_O‖ of the key; null: no W_O, or not of one head */
+  norm: number | null;
   /** the working of the cell as an HTML fragment (escaped, MathML, no script or style) */
   html: string;
 }
