@@ -259,6 +259,7 @@ def row_document(shown: Shown, query: int, value: str = "prob") -> RowDocument:
         "entropy": number(entropy + 0.0),
         "lse": number(lse),
         "sink": number(sink if shown.map.problem and shown.map.problem.sink is not None else 0.0),
+        "weighted": _weighted(shown, value, probs, visible, slice(None)),
     }
 
 
@@ -271,8 +272,8 @@ def column_document(shown: Shown, key: int, value: str = "prob") -> ColumnDocume
         "key": key,
         "probs": numbers(probs),
         "visible": visible.tolist(),
-        "weighted": _weighted(shown, value, probs, visible, slice(None)),
         "received": number(received),
+        "weighted": _weighted(shown, value, probs, visible, key),
     }
 
 
@@ -285,7 +286,6 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
     visible = bool(_visible(shown, query, key))
     tile = shown.map.tile(0, query // TILE, key // TILE).values[query % TILE, key % TILE]
     drawn, prob = (float(tile), float(probs[key])) if visible else (0.0, 0.0)
-        "weighted": _weighted(shown, value, probs, visible, key),
     return {
         "query": query,
         "key": key,
@@ -295,23 +295,11 @@ def cell_document(shown: Shown, query: int, key: int, lang: str, digits: int) ->
         "difference": number(abs(drawn - prob)),
         "logit": number(float(logits[key])) if visible and logits is not None else None,
         "lse": number(_normaliser(shown, query, probs)[0]),
+        "norm": number(None if (norms := _norms(shown)) is None else float(norms[key])),
         "html": "" if shown.working is None else shown.working(query, key, lang, digits),
     }
 
 
-def _visible(shown: Shown, query: int | None, key: int | None) -> np.ndarray:
-    queries = slice(0, shown.map.q_len) if query is None else slice(query, query + 1)
-    keys = slice(0, shown.map.kv_len) if key is None else slice(key, key + 1)
-    return shown.map.visible(queries, keys).ravel()
-
-
-def _normaliser(shown: Shown, query: int, probs: np.ndarray) -> tuple[float, float]:
-    """lse, a sink's logit included (NaN for a map from probs), and the part of it that the sink takes."""
-        "norm": number(None if (norms := _norms(shown)) is None else float(norms[key])),
-    if shown.map.problem is None:
-        return math.nan, max(0.0, 1.0 - math.fsum(probs))
-    logits = shown.map.logits(query)
-    if not len(probs) or not (probs > 0).any():
 def _norms(shown: Shown) -> np.ndarray | None:
     """‖v_j W_O‖ of each key, float64; None where the map is not one head's, or no W_O was found."""
     return shown.map.norms() if shown.value_norm else None
@@ -329,6 +317,18 @@ def _weighted(
         return numbers(np.where(visible, probs * norms[keys], 0.0))
 
 
+def _visible(shown: Shown, query: int | None, key: int | None) -> np.ndarray:
+    queries = slice(0, shown.map.q_len) if query is None else slice(query, query + 1)
+    keys = slice(0, shown.map.kv_len) if key is None else slice(key, key + 1)
+    return shown.map.visible(queries, keys).ravel()
+
+
+def _normaliser(shown: Shown, query: int, probs: np.ndarray) -> tuple[float, float]:
+    """lse, a sink's logit included (NaN for a map from probs), and the part of it that the sink takes."""
+    if shown.map.problem is None:
+        return math.nan, max(0.0, 1.0 - math.fsum(probs))
+    logits = shown.map.logits(query)
+    if not len(probs) or not (probs > 0).any():
         return (math.nan if np.isnan(probs).any() else -math.inf), 0.0
     best = int(np.nanargmax(probs))
     # prob = exp(logit - lse), so the largest one gives lse with the least rounding
