@@ -7,6 +7,7 @@ import { startTheme } from "./model/theme.svelte";
 import "./style/fonts.css";
 import "./style/theme.css";
 import "./style/base.css";
+import "./style/working.css"; // the fragment of a cell has no styles of its own
 
 startTheme();
 startRouter();

@@ -6,10 +6,45 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     from pozor.matrix.map import AttentionMap, Reduce, Value, Variant
+    from pozor.viewer.widget import MapWidget
 
 
 class Outward:
     """The methods of `AttentionMap` that hand over to rooms above it."""
+
+    def show(
+        self,
+        *,
+        head: int | None = None,
+        batch: int | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        height: int = 560,
+        lang: str | None = None,
+    ) -> "MapWidget":
+        """The map in a notebook, to zoom, point at and read: Jupyter Lab, VS Code, Colab, marimo.
+
+        Put it last in a cell, or hand it to `display`. Numbers are computed here when the page asks for them,
+        at any length; all heads of the map can be chosen in it. Needs anywidget (pozor[notebook]).
+
+        Args:
+            head, batch: Which one is shown first, as in `tile`.
+            query, key: The row and column locked at first; None: not locked.
+            height: Of the view, 240 to 4000 CSS pixels.
+            lang: "cs" or "en"; None: the browser's.
+
+        Returns:
+            The view. Its traits `query`, `key`, `head`, `item` (the batch), `look`, … say what the reader has
+            chosen, and setting one moves the view.
+
+        Raises:
+            BackendUnavailable: anywidget is not installed.   OptionError: An option cannot be that.
+        """
+        from pozor.viewer.show import show_map
+
+        return show_map(
+            cast("AttentionMap", self), item=batch, head=head, query=query, key=key, height=height, lang=lang
+        )
 
     def figure(
         self,

@@ -2,10 +2,12 @@
 // colour schemes), and all of them paint a background: the colour behind the widget is what counts.
 import { theme, type Theme } from "../model/theme.svelte";
 
-/** Follow the page's appearance until the returned function is called. */
-export function followHost(el: HTMLElement): () => void {
+/** Follow the page's appearance until the returned function is called; `changed` hears of it before anything is drawn. */
+export function followHost(el: HTMLElement, changed: (now: Theme) => void = () => undefined): () => void {
   const look = (): void => {
-    theme.now = appearance(el);
+    const now = appearance(el);
+    changed(now);
+    theme.now = now;
   };
   const settled = (): void => {
     look();

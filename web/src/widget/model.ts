@@ -4,8 +4,8 @@ export interface Model<Traits> {
   get<Name extends keyof Traits & string>(name: Name): Traits[Name];
   set<Name extends keyof Traits & string>(name: Name, value: Traits[Name]): void;
   save_changes(): void;
-  on(event: string, callback: (content: unknown) => void): void;
-  off(event: string, callback: (content: unknown) => void): void;
+  on(event: string, callback: (content: unknown, buffers?: readonly DataView[]) => void): void;
+  off(event: string, callback: (content: unknown, buffers?: readonly DataView[]) => void): void;
   send(content: unknown): void;
 }
 

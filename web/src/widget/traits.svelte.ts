@@ -25,6 +25,13 @@ export class Followed<Traits extends object> {
     this.model.save_changes();
   }
 
+  /** Set several at once: Python judges them together. */
+  setAll(values: Partial<Traits>): void {
+    const names = Object.keys(values) as (keyof Traits & string)[];
+    for (const name of names) this.model.set(name, values[name] as Traits[typeof name]);
+    if (names.length > 0) this.model.save_changes();
+  }
+
   stop(): void {
     for (const stop of this.stops) stop();
   }
