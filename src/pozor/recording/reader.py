@@ -14,6 +14,7 @@ from pozor.recording import document as documents
 from pozor.recording import tensor_file
 from pozor.recording import tokens as token_files
 from pozor.recording.document import Document, Layer
+from pozor.recording.outward import Outward
 from pozor.recording.tokens import Tokens
 from pozor.recording.writer import SUFFIX, item_folder
 
@@ -102,7 +103,7 @@ def _files_fit(folder: Path, document: Document) -> None:
             tensor_file.must_hold(path, tensor_file.places(path), shapes)
 
 
-class Recording:
+class Recording(Outward):
     """q, k, v and one log-sum-exp per row of every recorded head, from which every cell follows.
 
     `rec[layer, head]` is the map of one query head. Open with `pozor.open`, make with `pozor.record`,
