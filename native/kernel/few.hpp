@@ -48,6 +48,8 @@ template <class P> class Few {
         scores = q + padded_rows * q_stride;
         acc = scores + padded_rows * (kMost + W);
         for (int r = 0; r < rows; ++r) take_row(r);
+        // not what lay there: arithmetic on denormal numbers is slow
+        std::memset(q + rows * q_stride, 0, static_cast<size_t>((padded_rows - rows) * q_stride) * sizeof(Real));
         with_dtype<Real>(p.k.dtype, [&](auto dtype) {
             dots_of<Real, dtype.value>(rows, q, q_stride, p.k, b, kv_head, 0, p.kv_len, p.head_dim, scores, kMost + W);
         });

@@ -210,6 +210,9 @@ template <class P> struct Tile {
                          padded_units);
             if (how.flip || how.fold != 1) turn(to);
         }
+        // dot products take up to 4 rows together: what lies beyond must not be slow numbers, such as denormal ones
+        const int64_t beyond = least(3, kTileRows - sight.rows);
+        std::memset(q + sight.rows * padded_units, 0, static_cast<size_t>(beyond * padded_units) * sizeof(Real));
     }
     void turn(Real* row_of_q) {
         if constexpr (P::pair == 2) {  // a scale to fold keeps off this path
