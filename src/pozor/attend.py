@@ -235,13 +235,19 @@ def squares(
     size: int,
     lse: np.ndarray | None = None,
     weight: np.ndarray | None = None,
+    backend: str = "auto",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """One head's rows x keys in squares of size x size: (largest float32, total float64, count int64).
 
     exp(logit - lse) by the lse of the rows, each within 1e-5 of its float64, times its key's weight where
-    weight, (kv_len,), is given. count: visible cells; without an lse it alone has a meaning. None without the
-    native kernel, or where size is no power of two up to 64.
+    weight, (kv_len,), is given. count: visible cells; without an lse it alone has a meaning. By the native
+    kernel, or off the CPU, where the arrays lie, by torch (and where backend="torch" asks for that). None
+    without the kernel, or where size is no power of two up to 64.
     """
+    if problem.kind == "torch" and (backend == "torch" or problem.q.device.type != "cpu"):
+        return import_module("pozor.backends.torch.squares").squares(
+            problem, batch, head, rows, keys, size, lse, weight
+        )
     judged, count = inputs.as_numpy(problem), threads.num_threads()
     return _backend("native").squares(judged, batch, head, rows, keys, size, lse, weight, count)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pozor.errors import DtypeError, ShapeError
-from pozor.masks.objects import Grid, Mask
+from pozor.masks.objects import Causal, Grid, Mask, Window
 from pozor.masks.ranges import Ranges, block_or_flag, intersect, tidy_line, to_numpy
 
 
@@ -129,6 +129,23 @@ class Visibility:
             seen[max(span.start - keys.start, 0) : max(span.stop - keys.start, 0)] = True
         return seen
 
+    def part(self, batch: int, head: int, rows: slice) -> "Visibility":
+        """The same of some rows (every step-th of them) of one head of one sequence, counted from 0."""
+        first, step = rows.start, rows.step or 1
+        count = max(0, -(-(rows.stop - first) // step))
+        grid = Grid(1, count, self.grid.kv_len, self.grid.q_offset[batch : batch + 1] + first)
+        terms: list[Mask] = []
+        for term in self.terms:
+            by_position = step == 1 and isinstance(term, (Causal, Window))  # the first row's says it all
+            terms.append(term if by_position else _SomeRows(term, self.grid, batch, rows))
+        where = (slice(batch, batch + 1), slice(head, head + 1), rows)
+        arrays = [
+            array[tuple(some if n > 1 else slice(None) for some, n in zip(where, array.shape))]
+            for array in self.arrays
+        ]
+        callables = [_of_rows(function, batch, head, first, step) for function in self.callables]
+        return Visibility(grid, 1, terms, arrays, callables, self.device)
+
     def _called(
         self, function: Callable[..., Any], batch: int, heads: slice, rows: slice, keys: slice
     ) -> Any:
@@ -157,3 +174,34 @@ class Visibility:
                 f"got shape {tuple(result.shape)} from the callable."
             )
         return result
+
+
+class _SomeRows(Mask):
+    """A mask asked about some rows of one sequence: row i here is row first + i · step there."""
+
+    def __init__(self, mask: Mask, grid: Grid, batch: int, rows: slice):
+        self.mask, self.grid, self.batch = mask, grid, batch
+        self.first, self.step = rows.start, rows.step or 1
+
+    def ranges(self, grid: Grid, batch: int, rows: slice) -> Ranges | None:
+        """Those of the rows there."""
+        first, last = (self.first + row * self.step for row in (rows.start, rows.stop - 1))
+        found = self.mask.ranges(self.grid, self.batch, slice(first, max(first, last + 1)))
+        return None if found is None else (found[0][:: self.step], found[1][:: self.step])
+
+    def block(self, grid: Grid, batch: int, rows: slice, keys: slice) -> np.ndarray:
+        """Row by row where some are left out, so that no more is held than asked for."""
+        there = (self.first + row * self.step for row in range(rows.start, rows.stop))
+        if self.step == 1:
+            first = self.first + rows.start
+            there = (slice(first, first + rows.stop - rows.start),)
+        else:
+            there = (slice(row, row + 1) for row in there)
+        blocks = [self.mask.block(self.grid, self.batch, some, keys) for some in there]
+        return np.concatenate(blocks) if blocks else np.zeros((0, keys.stop - keys.start), dtype=bool)
+
+
+def _of_rows(
+    function: Callable[..., Any], batch: int, head: int, first: int, step: int
+) -> Callable[..., Any]:
+    return lambda b, h, q_idx, kv_idx: function(b + batch, h + head, first + q_idx * step, kv_idx)

@@ -1,52 +1,61 @@
 """Cells of the matrix from q, k and one lse per row: exp(logit − lse), any block of them, when asked for."""
 
 import threading
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 
-from pozor.attend import Want, block_logits, observe, squares
+from pozor.attend import Want, block_logits, solve, squares
 from pozor.inputs import Problem, as_numpy, to_numpy
-from pozor.masks import Mask
-from pozor.matrix.pooling import Pooled, from_observed, seeing_rows
+from pozor.masks import Ranges
+from pozor.matrix.counting import counted
+from pozor.matrix.part import part
+from pozor.matrix.tracks import Tracks
 
 ROWS, KEYS = 4096, 16_384  # rows or keys turned to float64 at once where one column or row is wanted
+LSE_ROWS = 2048  # rows whose lse is observed at once
+TRACK_CELLS = 1 << 28  # cells of a band of rows: a step of a tenth of a second or two
 
 
 class ScoredCells:
-    """Cells of a judged call. What needs a pass over all of q · k is observed once a head, and kept.
+    """Cells of a judged call.
 
-    lse: (batch, num_heads, q_len), or None: observed when it is first needed. options: those of the call.
+    lse: (batch, num_heads, q_len), or None: observed for the rows that are looked at, and kept.
     """
 
-    def __init__(self, judged: Problem, options: dict[str, Any], lse: np.ndarray | None):
+    def __init__(self, judged: Problem, lse: np.ndarray | None):
         self.problem = as_numpy(judged)
         self.batch, self.num_heads = judged.batch, judged.num_heads
         self.q_len, self.kv_len = judged.q_len, judged.kv_len
-        self._judged, self._options, self._lse = judged, options, lse
-        self._observed_lse: dict[int, np.ndarray] = {}
+        self.backend = "auto"  # of the passes over q · k, which run where q and k lie
+        self._judged, self._lse = judged, lse
+        # of a head: lse, and where it is known
+        self._observed: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self._seeing: dict[tuple[int, int], np.ndarray] = {}
         self._lock = threading.Lock()
 
-    def observe(self, head: int, want: Want | None = None) -> Any:
-        """The pass over one query head of every sequence, where q and k lie."""
-        judged, kv_head = self._judged, head // self._judged.group_size
-        one, one_kv = slice(head, head + 1), slice(kv_head, kv_head + 1)
-        options = self._options | {
-            "mask": _mask_of_head(self._options["mask"], head),
-            "bias": None if judged.bias is None else _of_head(judged.bias, one),
-            "sink": None if judged.sink is None else judged.sink[one],
-        }
-        return observe(judged.q[:, one], judged.k[:, one_kv], None, **options, want=want or Want())
+    def observe(self, batch: int, head: int, want: Want | None = None, rows: slice | None = None) -> Any:
+        """The pass over some rows of one head, where q and k lie; arrays have the axes (1, 1, …)."""
+        whole = slice(0, self.q_len) if rows is None else rows
+        return solve(part(self._judged, batch, head, whole), want or Want(), self.backend)
 
-    def lse(self, batch: int, head: int) -> np.ndarray:
-        """lse of one head, (q_len,): the stored one, else observed."""
+    def lse(self, batch: int, head: int, rows: slice | None = None) -> np.ndarray:
+        """lse of some rows of one head (None: all), (rows,): the stored one, else observed."""
+        rows = slice(0, self.q_len) if rows is None else rows
         if self._lse is not None:
-            return self._lse[batch, head]
+            return self._lse[batch, head, rows]
         with self._lock:
-            if head not in self._observed_lse:
-                self._observed_lse[head] = to_numpy(self.observe(head).lse)[:, 0]
-        return self._observed_lse[head][batch]
+            if (batch, head) not in self._observed:
+                empty = np.zeros(self.q_len, self.problem.compute_dtype), np.zeros(self.q_len, dtype=bool)
+                self._observed[batch, head] = empty
+            found, known = self._observed[batch, head]
+            for start in range(rows.start // LSE_ROWS * LSE_ROWS, rows.stop, LSE_ROWS):
+                some = slice(start, min(start + LSE_ROWS, self.q_len))
+                if not known[some].all():
+                    found[some] = to_numpy(self.observe(batch, head, rows=some).lse)[0, 0]
+                    known[some] = True
+        return found[rows]
 
     def visible(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray | bool:
         """What the mask, and a bias of −inf, let be seen: bool (rows, keys), or True or False for all."""
@@ -67,7 +76,7 @@ class ScoredCells:
         logits, visible = self.logits(batch, head, rows, keys)
         if visible is False:
             return np.zeros(logits.shape, dtype), False
-        lse = self.lse(batch, head)[rows].astype(np.float64)
+        lse = self.lse(batch, head, rows).astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
             # the difference is taken in float64: logits may be large, what is left of them is not
             probs = np.exp(np.subtract(logits, lse[:, None], out=logits).astype(dtype, copy=False))
@@ -79,13 +88,9 @@ class ScoredCells:
     def squares(
         self, batch: int, head: int, rows: slice, keys: slice, size: int, weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Largest, total and count of the visible in squares, by the kernel; None where it does not do it."""
-        return squares(self.problem, batch, head, rows, keys, size, self.lse(batch, head)[rows], weight)
-
-    def counted(self, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray | None:
-        """Visible cells of each square, by the kernel; None where it does not do it."""
-        found = squares(self.problem, batch, head, rows, keys, size)
-        return None if found is None else found[2]
+        """Largest, total and count of the visible in squares, where q and k lie; None: cell by cell."""
+        lse = self.lse(batch, head, rows)
+        return squares(self._judged, batch, head, rows, keys, size, lse, weight, self.backend)
 
     def row(self, batch: int, head: int, query: int) -> np.ndarray:
         """One row in float64 from q and k by the formula, (kv_len,); the stored lse is not used."""
@@ -122,31 +127,67 @@ class ScoredCells:
             self._seeing[asked] = self._rows_that_see(batch, head)
         return self._seeing[asked]
 
+    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
+        """The ranges of keys that each row sees; None where only blocks can tell."""
+        if self.problem.bias is not None:
+            return None
+        return self.problem.visibility.ranges(batch, head, rows)
+
+    def spans(self, batch: int, head: int, rows: slice) -> list[slice]:
+        """Slices of keys outside which none of these rows sees anything."""
+        return self.problem.visibility.spans(batch, rows)
+
+    def thinned(self, batch: int, head: int, every: int) -> "ScoredCells":
+        """Every so many-th row of one head, from the first."""
+        rows = slice(0, self.q_len, every)
+        lse = None if self._lse is None else self._lse[batch : batch + 1, head : head + 1, rows]
+        thin = ScoredCells(part(self._judged, batch, head, rows), lse)
+        thin.backend = self.backend
+        return thin
+
     def entropy(self, batch: int, head: int) -> np.ndarray:
         """Entropy of each row in nats, (q_len,)."""
-        return to_numpy(self.observe(head, Want(entropy=True)).entropy)[batch, 0]
+        return to_numpy(self.observe(batch, head, Want(entropy=True)).entropy)[0, 0]
 
     def received(self, batch: int, head: int) -> np.ndarray:
         """What each key gets on average from the queries that may see it, (kv_len,); NaN where none may."""
-        return to_numpy(self.observe(head, Want(received=True)).received)[batch, 0]
+        return to_numpy(self.observe(batch, head, Want(received=True)).received)[0, 0]
 
-    def base(self, batch: int, head: int, block: int) -> Pooled:
-        """The whole matrix in blocks: by the lse in the kernel, else out of one pass that finds both."""
-        rows, keys = slice(0, self.q_len), slice(0, self.kv_len)
-        found = self.squares(batch, head, rows, keys, block)
-        if found is not None:
-            return Pooled(*found, seeing_rows(self, batch, head, rows, block))
-        observed = self.observe(head, Want(pooled=block)).pooled
-        largest, mean = (to_numpy(x)[batch, 0] for x in (observed.max, observed.mean))
-        return from_observed(self, batch, head, largest, mean, block)
+    def tracks(self, batch: int, head: int) -> Generator[float, None, Tracks]:
+        """Both of them in one pass by bands of rows; yields how far it is."""
+        entropy = np.zeros(self.q_len, np.float32)
+        total, queries = np.zeros(self.kv_len), np.zeros(self.kv_len, np.int64)
+        step = max(1, TRACK_CELLS // max(self.kv_len, 1))
+        for start in range(0, self.q_len, step):
+            rows = slice(start, min(start + step, self.q_len))
+            seen = self.observe(batch, head, Want(entropy=True, received=True), rows)
+            entropy[rows] = to_numpy(seen.entropy)[0, 0]
+            count = self._queries(batch, head, rows)
+            mean = to_numpy(seen.received)[0, 0].astype(np.float64)
+            total += np.where(count > 0, mean * count, 0)
+            queries += count
+            yield rows.stop / self.q_len
+        received = np.where(queries > 0, total / np.maximum(queries, 1), np.nan)
+        return Tracks(entropy, received.astype(np.float32))
+
+    def _queries(self, batch: int, head: int, rows: slice) -> np.ndarray:
+        """How many of these rows see each key, (kv_len,)."""
+        ranges = self.ranges(batch, head, rows)
+        if ranges is not None:
+            return counted(ranges, slice(0, self.kv_len), max(1, rows.stop - rows.start), 1)[0]
+        count = np.zeros(self.kv_len, np.int64)
+        for start in range(0, self.kv_len, 1024):
+            keys = slice(start, min(start + 1024, self.kv_len))
+            visible = self.visible(batch, head, rows, keys)
+            some = rows.stop - rows.start
+            count[keys] = visible * some if isinstance(visible, bool) else visible.sum(axis=0)
+        return count
 
     def _rows_that_see(self, batch: int, head: int) -> np.ndarray:
         seeing = np.zeros(self.q_len, dtype=bool)
         for start in range(0, self.q_len, ROWS):
             rows = slice(start, min(start + ROWS, self.q_len))
-            ranges = None
-            if self.problem.bias is None:
-                ranges = self.problem.visibility.ranges(batch, head, rows)
+            ranges = self.ranges(batch, head, rows)
             if ranges is not None:
                 seeing[rows] = (ranges[1] > ranges[0]).any(axis=1)
                 continue
@@ -155,19 +196,3 @@ class ScoredCells:
                 visible = self.visible(batch, head, rows, keys)
                 seeing[rows] |= visible if isinstance(visible, bool) else visible.any(axis=1)
         return seeing
-
-
-def _of_head(array: Any, head: slice) -> Any:
-    """One head of an array whose head axis, the third last, may be left out or 1."""
-    if array.ndim < 3 or array.shape[-3] == 1:
-        return array
-    return array[..., head, :, :]
-
-
-def _mask_of_head(mask: Any, head: int) -> Any:
-    """The mask as a call of this one head takes it."""
-    if hasattr(mask, "shape"):
-        return _of_head(mask, slice(head, head + 1))
-    if mask is None or isinstance(mask, Mask):
-        return mask
-    return lambda b, h, q_idx, kv_idx: mask(b, h + head, q_idx, kv_idx)

@@ -7,7 +7,10 @@ import numpy as np
 
 from pozor.errors import DtypeError, OptionError, ShapeError
 from pozor.inputs import FLOATS, to_numpy
-from pozor.matrix.pooling import CHUNK_ROWS, Pooled, pool
+from pozor.masks import Ranges
+from pozor.matrix.making import Steps
+from pozor.matrix.pooling import CHUNK_ROWS
+from pozor.matrix.tracks import Tracks
 from pozor.observables import entropy, received
 
 # how far a row may be from 1, by the bytes of a number: rounding of the probs themselves and of long sums
@@ -43,9 +46,6 @@ class GivenCells:
 
     def squares(self, *_: object) -> None:
         """The kernel does not read a matrix that is given."""
-
-    def counted(self, *_: object) -> None:
-        """As squares."""
 
     def row(self, batch: int, head: int, query: int) -> np.ndarray:
         """One row as given, float64 (kv_len,)."""
@@ -83,9 +83,27 @@ class GivenCells:
                 state = received.update(state, probs[None], seen, keys)
         return received.finish(state, np.float64)[0]
 
-    def base(self, batch: int, head: int, block: int) -> Pooled:
-        """The whole matrix in blocks."""
-        return pool(self, batch, head, slice(0, self.q_len), slice(0, self.kv_len), block)
+    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
+        """All the keys of each row; None under a mask."""
+        if self._mask is not None:
+            return None
+        count = rows.stop - rows.start
+        return np.zeros((count, 1), np.int64), np.full((count, 1), self.kv_len, np.int64)
+
+    def spans(self, batch: int, head: int, rows: slice) -> list[slice]:
+        """All the keys: a mask is not searched."""
+        return [slice(0, self.kv_len)] if self.kv_len else []
+
+    def thinned(self, batch: int, head: int, every: int) -> "GivenCells":
+        """Every so many-th row of one head."""
+        one = (slice(batch, batch + 1), slice(head, head + 1), slice(0, None, every))
+        return GivenCells(self._probs[one], None if self._mask is None else self._mask[one])
+
+    def tracks(self, batch: int, head: int) -> Steps[Tracks]:
+        """Entropy of each row and what each key receives, in one step."""
+        both = self.entropy(batch, head), self.received(batch, head)
+        yield 0.5
+        return Tracks(*(array.astype(np.float32) for array in both))
 
 
 def judge(probs: Any, mask: Any, batch: Any, sink: bool, has_tokens: bool) -> GivenCells:

@@ -1,7 +1,6 @@
 """`AttentionMap`: what can be asked of an attention matrix that is never held."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -13,17 +12,14 @@ from pozor.matrix import given, pooling, tiles
 from pozor.matrix.cells import ScoredCells
 from pozor.matrix.given import GivenCells
 from pozor.matrix.outward import Outward
-from pozor.matrix.tiles import Tile
-
-BASE_ZOOM = 6  # from here on a pixel is reduced from blocks of 64 × 64 cells, made once a head
-KEPT_LEVELS = 16  # reduced matrices kept in memory, the latest used
+from pozor.matrix.prepared import Prepared
 
 Reduce = Literal["max", "mean", "share"]
 Value = Literal["prob", "value_norm"]
 Variant = Literal["recorded", "unmasked", "causal"]
 
 
-class AttentionMap(Outward):
+class AttentionMap(Prepared, Outward):
     """The attention matrix probs = softmax(scale · q kᵀ + bias), cell by cell when asked; no T × T is held.
 
     `row` and `logits` are worked out in float64 from q and k; everything else is exp(logit − lse) by the
@@ -91,7 +87,7 @@ class AttentionMap(Outward):
         options |= {name: _detached(options[name]) for name in ("bias", "sink")}
         judged = problem(q, k, v, **options)
         stored = None if lse is None else _leading(lse, "lse", (judged.batch, judged.num_heads, judged.q_len))
-        cells = ScoredCells(judged, options, stored)
+        cells = ScoredCells(judged, stored)
         self._remake = (q, k, v, options, v_norm)
         self._start(cells, tokens, query_tokens, int(judged.q_offset[0]) if judged.batch else 0)
         self.problem: Problem | None = cells.problem
@@ -149,7 +145,7 @@ class AttentionMap(Outward):
         )
         self.source: Any = None
         self._v_norm: np.ndarray | None = None
-        self._levels: OrderedDict[tuple, pooling.Pooled] = OrderedDict()
+        self._start_preparing()
         self._variants: dict[str, AttentionMap] = {}
         self._lock = threading.RLock()
 
@@ -159,14 +155,14 @@ class AttentionMap(Outward):
         return self._v_norm is not None
 
     @property
+    def v_norm(self) -> np.ndarray | None:
+        """‖v_j W_O‖ of each query head, (batch, num_heads, kv_len), or None."""
+        return self._v_norm
+
     def norms(self, *, head: int = 0, batch: int = 0) -> np.ndarray | None:
         """‖v_j W_O‖ of each key for one head, float64 (kv_len,); None without v_norm."""
         self._check(head, batch)
         return None if self._v_norm is None else self._v_norm[batch, head].astype(np.float64)
-
-    def v_norm(self) -> np.ndarray | None:
-        """‖v_j W_O‖ of each query head, (batch, num_heads, kv_len), or None."""
-        return self._v_norm
 
     @property
     def lse(self) -> np.ndarray | None:
@@ -213,40 +209,6 @@ class AttentionMap(Outward):
         seen = self._cells.visible(batch, head, rows, columns)
         shape = (rows.stop - rows.start, columns.stop - columns.start)
         return np.array(np.broadcast_to(seen, shape))
-
-    def tile(
-        self,
-        zoom: int,
-        row: int,
-        column: int,
-        reduce: Reduce = "max",
-        value: Value = "prob",
-        *,
-        head: int = 0,
-        batch: int = 0,
-    ) -> Tile:
-        """256 × 256 pixels of 2^zoom × 2^zoom cells: queries from 256 · 2^zoom · row, keys likewise.
-
-        Exact at every zoom: max of the visible cells, their mean, or share = their sum over the rows of the
-        pixel that see something. float32, within 1e-5 of the float64 matrix by the same lse.
-
-        Args:
-            zoom: 0 to zooms − 1.   row, column: Place of the tile at that zoom.
-            reduce: "max", "mean" or "share".   value: "prob", or "value_norm" = prob · v_norm of the key.
-        """
-        self._check(head, batch)
-        self._check_summary(reduce, value)
-        _whole("zoom", zoom, self.zooms)
-        side = tiles.SIDE << zoom
-        _whole("row", row, max(1, -(-self.q_len // side)))
-        _whole("column", column, max(1, -(-self.kv_len // side)))
-        if zoom >= BASE_ZOOM:
-            part = (slice(tiles.SIDE * n, tiles.SIDE * (n + 1)) for n in (row, column))
-            return tiles.make(self._level(zoom, value, head, batch).cut(*part), reduce)
-        rows = slice(side * row, min(side * (row + 1), self.q_len))
-        keys = slice(side * column, min(side * (column + 1), self.kv_len))
-        weight = self._weight(value, head, batch)
-        return tiles.make(pooling.pool(self._cells, batch, head, rows, keys, 1 << zoom, weight), reduce)
 
     def pooled(
         self, block: int, reduce: Reduce = "max", value: Value = "prob", *, head: int = 0, batch: int = 0
@@ -302,25 +264,6 @@ class AttentionMap(Outward):
                 self._variants[name] = made
             return self._variants[name]
 
-    def _level(self, zoom: int, value: Value, head: int, batch: int) -> pooling.Pooled:
-        """The whole matrix at a zoom from the base on, made once and kept while it is looked at."""
-        asked = (zoom, value, head, batch)
-        with self._lock:
-            if asked not in self._levels:
-                if zoom > BASE_ZOOM:
-                    level = self._level(zoom - 1, value, head, batch).halved()
-                elif value == "prob":
-                    level = self._cells.base(batch, head, 1 << BASE_ZOOM)
-                else:
-                    whole = (slice(0, self.q_len), slice(0, self.kv_len))
-                    weight = self._weight(value, head, batch)
-                    level = pooling.pool(self._cells, batch, head, *whole, 1 << BASE_ZOOM, weight)
-                self._levels[asked] = level
-                while len(self._levels) > KEPT_LEVELS:
-                    self._levels.popitem(last=False)
-            self._levels.move_to_end(asked)
-            return self._levels[asked]
-
     def _weight(self, value: Value, head: int, batch: int) -> np.ndarray | None:
         return None if value == "prob" or self._v_norm is None else self._v_norm[batch, head]
 
@@ -331,6 +274,16 @@ class AttentionMap(Outward):
             _whole("query", query, self.q_len)
         if key is not None:
             _whole("key", key, self.kv_len)
+
+    def _check_tile(
+        self, zoom: int, row: int, column: int, reduce: str, value: str, head: int, batch: int
+    ) -> None:
+        self._check(head, batch)
+        self._check_summary(reduce, value)
+        _whole("zoom", zoom, self.zooms)
+        side = tiles.SIDE << zoom
+        _whole("row", row, max(1, -(-self.q_len // side)))
+        _whole("column", column, max(1, -(-self.kv_len // side)))
 
     def _check_summary(self, reduce: str, value: str) -> None:
         if reduce not in tiles.REDUCES:

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pozor.masks import Ranges
+
 CHUNK_ROWS, CHUNK_KEYS = 512, 2048  # cells held at once: 8 MB in float64
 
 
@@ -33,12 +35,20 @@ class Cells(Protocol):
         """Largest, total and count of the visible in squares of size × size; None: `probs` has to do."""
         ...
 
-    def counted(self, batch: int, head: int, rows: slice, keys: slice, size: int, /) -> np.ndarray | None:
-        """The count alone; None: `visible` has to do."""
-        ...
-
     def seeing(self, batch: int, head: int) -> np.ndarray:
         """Which rows see anything, bool (q_len,)."""
+        ...
+
+    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
+        """The ranges of keys that each row sees; None where only blocks can tell."""
+        ...
+
+    def spans(self, batch: int, head: int, rows: slice) -> list[slice]:
+        """Slices of keys outside which none of these rows sees anything."""
+        ...
+
+    def thinned(self, batch: int, head: int, every: int) -> "Cells":
+        """Every so many-th row of one head, from the first."""
         ...
 
 
@@ -114,39 +124,6 @@ def pool(
             total[here] += fold(np.add, fold(np.add, probs, size, 0, np.float64), size, 1)
             count[here] += _counted(visible, probs.shape, size)
     return Pooled(largest, total, count, seeing_rows(cells, batch, head, rows, size))
-
-
-def counts(cells: Cells, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray:
-    """Visible cells of each block; probs are not worked out."""
-    found = cells.counted(batch, head, rows, keys, size)
-    if found is not None:
-        return found
-    shape = (-(-(rows.stop - rows.start) // size), -(-(keys.stop - keys.start) // size))
-    count = np.zeros(shape, np.int64)
-    for some_rows in _chunks(rows, size, CHUNK_ROWS):
-        for some_keys in _chunks(keys, size, CHUNK_KEYS):
-            visible = cells.visible(batch, head, some_rows, some_keys)
-            if visible is False:
-                continue
-            lengths = (some_rows.stop - some_rows.start, some_keys.stop - some_keys.start)
-            here = (_blocks(some_rows, rows, size), _blocks(some_keys, keys, size))
-            count[here] += _counted(visible, lengths, size)
-    return count
-
-
-def from_observed(
-    cells: Cells, batch: int, head: int, largest: np.ndarray, mean: np.ndarray, size: int
-) -> Pooled:
-    """The same blocks of the whole matrix from the max and mean that a pass observed."""
-    rows = slice(0, cells.q_len)
-    count = counts(cells, batch, head, rows, slice(0, cells.kv_len), size)
-    seen = count > 0
-    return Pooled(
-        np.where(seen, largest, 0).astype(np.float32),
-        np.where(seen, mean.astype(np.float64) * count, 0),
-        count,
-        seeing_rows(cells, batch, head, rows, size),
-    )
 
 
 def _chunks(whole: slice, size: int, limit: int) -> Iterator[slice]:
