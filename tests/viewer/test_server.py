@@ -145,10 +145,10 @@ def test_other_answers_come_while_tiles_are_computed(
 ) -> None:
     busy, free = threading.Event(), threading.Event()
 
-    def slow(*_: object) -> bytes:
+    def slow(*_: object) -> tuple[bytes, bool]:
         busy.set()
         free.wait(30)
-        return bytes(65_536 * 5)
+        return bytes(65_536 * 5), False
 
     monkeypatch.setattr("pozor.viewer.answers.tile_payload", slow)
     (path, _), *_ = tiles(running, 1)
@@ -169,10 +169,10 @@ def test_a_tile_that_nobody_waits_for_is_not_computed(
     computed = []
     free = threading.Event()
 
-    def slow(_: object, tile: object) -> bytes:
+    def slow(_: object, tile: object) -> tuple[bytes, bool]:
         computed.append(tile)
         free.wait(30)
-        return bytes(65_536 * 5)
+        return bytes(65_536 * 5), False
 
     monkeypatch.setattr("pozor.viewer.answers.tile_payload", slow)
     paths = [path for path, _ in tiles(running, 3 * TILES_AT_ONCE)]
@@ -196,10 +196,10 @@ def test_a_tile_that_nobody_waits_for_is_not_computed(
 def test_stopping_waits_for_nobody(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     busy, free = threading.Event(), threading.Event()
 
-    def slow(*_: object) -> bytes:
+    def slow(*_: object) -> tuple[bytes, bool]:
         busy.set()
         free.wait(30)
-        return bytes(65_536 * 5)
+        return bytes(65_536 * 5), False
 
     monkeypatch.setattr("pozor.viewer.answers.tile_payload", slow)
     (path, _), *_ = tiles(running, 1)

@@ -234,21 +234,37 @@ def map_document(shown: Shown) -> MapDocument:
 
 
 def base_document(shown: Shown, value: str) -> BaseDocument:
-    """How far the base map is."""
+    """How far the base map is; asking starts it. What it ended with is raised, once."""
     _must_have(shown, value)
-    return {"ready": True, "done": 1.0}
+    making = shown.map.base(cast(Value, value))
+    failed = making.error
+    if failed is not None:
+        making.error = None
+        raise failed
+    making.start()
+    return {"ready": making.ready, "done": 1.0 if making.ready else min(making.progress, 0.999)}
+
+
+def tracks_wait(shown: Shown) -> bool:
+    """Whether the tracks are still being made; asking starts it, behind."""
+    making = shown.map.tracks().start()
+    return not making.ready and making.error is None
 
 
 def tracks_payload(shown: Shown) -> bytes:
     """Entropy of each row, then what each key receives: float32, little-endian; NaN where there is none."""
-    both = (shown.map.entropy(), shown.map.received())
-    return b"".join(np.asarray(values, "<f4").tobytes() for values in both)
+    made = shown.map.tracks().make()
+    return b"".join(np.asarray(values, "<f4").tobytes() for values in (made.entropy, made.received))
 
 
-def row_document(shown: Shown, query: int, value: str = "prob") -> RowDocument:
-    """Where one query looks."""
+def row_document(
+    shown: Shown, query: int, value: str = "prob", hidden: Sequence[int] = ()
+) -> RowDocument:
+    """Where one query looks; without the hidden keys, where it would look then."""
     below("query", query, shown.map.q_len, "queries of this map")
-    probs, visible = shown.map.row(query), _visible(shown, query, None)
+    for key in hidden:
+        below("hidden", key, shown.map.kv_len, "keys of this map")
+    probs, visible = shown.map.row(query, hidden=hidden), _visible(shown, query, None)
     lse, sink = _normaliser(shown, query, probs)
     some = probs[probs > 0]
     entropy = -float(np.sum(some * np.log(some))) if not np.isnan(probs).any() else math.nan
@@ -338,8 +354,8 @@ def _normaliser(shown: Shown, query: int, probs: np.ndarray) -> tuple[float, flo
 # ---- tiles ------------------------------------------------------------------------------------------------
 
 
-def tile_payload(shown: Shown, tile: TileAddress) -> bytes:
-    """65,536 float32 little-endian row-major, then 65,536 uint8 states.
+def tile_payload(shown: Shown, tile: TileAddress) -> tuple[bytes, bool]:
+    """65,536 float32 little-endian row-major, then 65,536 uint8 states; and whether it is a preview.
 
     Raises:
         NotThere: The map has no such zoom, tile or value.
@@ -350,7 +366,8 @@ def tile_payload(shown: Shown, tile: TileAddress) -> bytes:
     below("column", tile.column, max(1, -(-shown.map.kv_len // side)), f"tiles at zoom {tile.zoom}")
     _must_have(shown, tile.value)
     reduce, value = cast(Reduce, tile.reduce), cast(Value, tile.value)
-    return shown.map.tile(tile.zoom, tile.row, tile.column, reduce, value).to_bytes()
+    drawn, preview = shown.map.tile_now(tile.zoom, tile.row, tile.column, reduce, value)
+    return drawn.to_bytes(), preview
 
 
 def _must_have(shown: Shown, value: str) -> None:

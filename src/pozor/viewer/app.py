@@ -37,6 +37,8 @@ from pozor.viewer.workers import WORKERS
 STATIC = Path(__file__).parent / "static"
 TILE_BYTES = 64 << 20
 LONGEST_SEND = 60.0  # seconds; who takes no tile for so long is gone
+WAITED = ("tracks",)  # what is made behind for seconds, in a long text
+A_WHILE = 0.1  # seconds until it is asked again whether it is there
 TILES_AT_ONCE = 32  # being computed or sent; the others wait without holding their bytes
 
 # Windows takes these from its registry, and a script of the wrong type is refused under nosniff
@@ -191,6 +193,10 @@ class App:
         asked = tuple(sorted(given.multi_items()))
         return self._payloads.get((desk.opened.id, desk.opened.version, ask, asked, packed), make)
 
+    def waits(self, request: Request, ask: str) -> bool:
+        """Whether an answer is still being made behind; no worker waits for it."""
+        return self.desk(request).waits(ask, request.query_params)
+
     # ---- how they answer -----------------------------------------------------------------------------------
 
     async def _document(self, request: Request, make: Callable[[], Mapping[str, Any]]) -> Response:
@@ -209,6 +215,10 @@ class PayloadRoute:
         """Answer one question; one that nobody waits for any more is not worked on."""
         request = Request(scope, receive)
         packed = _takes_gzip(request)
+        while self._ask in WAITED and await WORKERS.run(lambda: self._app.waits(request, self._ask)):
+            if await request.is_disconnected():
+                return
+            await anyio.sleep(A_WHILE)
         async with self._app.sending:
             if await request.is_disconnected():
                 return

@@ -78,6 +78,13 @@ class Desk(ABC):
             raise NotThere(f"There is no question {ask[:50]!r}; there are {', '.join(PAYLOADS)}.")
         return getattr(self, f"_{ask}")(Query(given, *PAYLOADS[ask]))
 
+    def waits(self, ask: str, given: Mapping[str, str]) -> bool:
+        """Whether what answers this is still being made behind: then ask again a little later.
+
+        Who cannot wait asks at once, and the answer takes as long as it takes.
+        """
+        return ask == "tracks" and answers.tracks_wait(self.shown(Query(given, *PAYLOADS[ask]).map()))
+
     @abstractmethod
     def shown(self, address: MapAddress) -> answers.Shown:
         """The map of an address."""
@@ -120,7 +127,7 @@ class Desk(ABC):
 
     def _tile(self, query: Query) -> Payload:
         address, tile = query.map(), query.tile()
-        return Payload(answers.tile_payload(self.shown(address), tile))
+        return Payload(*answers.tile_payload(self.shown(address), tile))
 
     def _tracks(self, query: Query) -> Payload:
         return Payload(answers.tracks_payload(self.shown(query.map())))

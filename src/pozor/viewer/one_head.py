@@ -6,7 +6,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
+    from pozor.matrix.base import Base
+    from pozor.matrix.making import Making
     from pozor.matrix.tiles import Tile
+    from pozor.matrix.tracks import Tracks
 
 OF_THE_MAP = ("q_len", "kv_len", "zooms", "causal_ok", "has_v_norm", "problem", "tokens", "query_tokens")
 
@@ -50,6 +53,18 @@ class OneHead:
         """‖v_j W_O‖ of each key."""
         return self.whole.norms(**self._place())
 
+
+    def tile_now(self, *address: Any) -> "tuple[Tile, bool]":
+        """One tile, and whether it is a preview."""
+        return self.whole.tile_now(*address, **self._place())
+
+    def base(self, value: Any = "prob") -> "Making[Base]":
+        """The base, from which the coarse zooms come."""
+        return self.whole.base(value, **self._place())
+
+    def tracks(self) -> "Making[Tracks]":
+        """What stands along the margins."""
+        return self.whole.tracks(**self._place())
 
     def entropy(self) -> np.ndarray:
         """Entropy of each query."""
