@@ -176,7 +176,7 @@ describe("numbers under heads", () => {
 });
 
 describe("thumbnails", () => {
-  const thumbs: Thumbs = { side: 64, values: [], states: [] };
+  const thumbs: Thumbs = { side: 64, values: [], states: [], preview: false };
   const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
   function fixture(): { asked: string[]; cancelled: string[]; answer: (layer: number, failure?: Error) => void; source: Thumbnails; failures: unknown[] } {
     const [asked, cancelled, failures]: [string[], string[], unknown[]] = [[], [], []];
@@ -209,6 +209,14 @@ describe("thumbnails", () => {
     source.want(self(1, 3));
     expect(cancelled).toEqual(["0"]);
     expect(asked).toEqual(["0", "1", "3"]);
+  });
+  it("asks for a preview again until it is none, while it is in sight", async () => {
+    let asked = 0;
+    const source = new Thumbnails(async () => ({ ...thumbs, preview: (asked += 1) < 3 }), () => undefined, () => undefined, 2, 5);
+    source.want(self(0));
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(asked).toBe(3);
+    expect(source.get({ kind: "self", layer: 0 })?.preview).toBe(false);
   });
   it("does not ask again for what failed, and says so once", async () => {
     const { asked, answer, source, failures } = fixture();

@@ -16,12 +16,15 @@ export class Thumbnails {
   private readonly failed = new Set<string>();
   private readonly pending = new Map<string, AbortController>();
   private queue: LayerName[] = [];
+  private wanted = new Map<string, LayerName>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly fetcher: Fetcher,
     private readonly arrived: () => void,
     private readonly complain: (failure: unknown) => void,
     private readonly lanes = 2,
+    private readonly againMs = 1000, // after which a preview is asked for anew
   ) {}
 
   get(layer: LayerName): Thumbs | undefined {
@@ -34,9 +37,9 @@ export class Thumbnails {
 
   /** Ask for these and nothing else, in this order. */
   want(layers: readonly LayerName[]): void {
-    const wanted = new Set(layers.map(nameOfLayer));
+    this.wanted = new Map(layers.map((layer) => [nameOfLayer(layer), layer]));
     for (const [name, abort] of this.pending) {
-      if (wanted.has(name)) continue;
+      if (this.wanted.has(name)) continue;
       abort.abort();
       this.pending.delete(name);
     }
@@ -45,12 +48,26 @@ export class Thumbnails {
       return !this.kept.has(name) && !this.pending.has(name) && !this.failed.has(name);
     });
     this.pump();
+    this.later();
   }
 
   stop(): void {
+    clearTimeout(this.timer);
+    this.wanted.clear();
     for (const abort of this.pending.values()) abort.abort();
     this.pending.clear();
     this.queue = [];
+  }
+
+  /** Previews in sight are asked for again until the real picture is there. */
+  private later(): void {
+    clearTimeout(this.timer);
+    const previews = [...this.wanted].filter(([name]) => this.kept.get(name)?.preview === true && !this.failed.has(name));
+    if (previews.length === 0) return;
+    this.timer = setTimeout(() => {
+      for (const [name, layer] of previews) if (!this.pending.has(name) && !this.queue.includes(layer)) this.queue.push(layer);
+      this.pump();
+    }, this.againMs);
   }
 
   private pump(): void {
@@ -70,6 +87,7 @@ export class Thumbnails {
       if (abort.signal.aborted) return;
       this.kept.set(name, found);
       this.arrived();
+      if (found.preview) this.later();
     } catch (failure) {
       if (abort.signal.aborted || aborted(failure)) return;
       this.failed.add(name); // a failure is said once

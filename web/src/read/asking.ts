@@ -1,5 +1,5 @@
 // A source that asks by names and strings, as docs/contracts.md lists the questions, whoever carries them.
-import type { BaseDocument, CellDocument, ColumnDocument, HeadsDocument, ItemDocument, MapDocument, RecordingDocument, RowDocument, WhichDocument } from "./documents";
+import type { BaseDocument, CellDocument, ColumnDocument, HeadsDocument, ItemDocument, MapDocument, RecordingDocument, RowDocument, Value, WhichDocument } from "./documents";
 import { itemOf } from "./item";
 import { thumbsOf, tracksOf, type MapKey, type Source } from "./source";
 import { decode } from "./tile";
@@ -38,16 +38,22 @@ export function askingSource(name: string, asker: Asker): Source {
       const { buffer, preview } = await payload("tile", { ...of(key), value, reduce, ...place }, signal);
       return decode(buffer, preview);
     },
-    row: (key, query, hidden, signal) => document<RowDocument>("row", { ...of(key), query, hidden: hidden.join(",") }, signal),
-    column: (key, column, signal) => document<ColumnDocument>("column", { ...of(key), key: column }, signal),
+    row: (key, query, hidden, signal, value = "prob") =>
+      document<RowDocument>("row", { ...of(key), query, hidden: hidden.join(","), value: unusual(value) }, signal),
+    column: (key, column, signal, value = "prob") =>
+      document<ColumnDocument>("column", { ...of(key), key: column, value: unusual(value) }, signal),
     cell: (key, query, column, lang, digits, signal) =>
       document<CellDocument>("cell", { ...of(key), query, key: column, lang, digits }, signal),
     heads: (item, signal) => document<HeadsDocument>("heads", { item }, signal),
-    thumbs: async ({ item, layer, kind, variant }, value, reduce, signal) =>
-      thumbsOf((await payload("thumbs", { item, layer, kind, variant, value, reduce }, signal)).buffer),
+    thumbs: async ({ item, layer, kind, variant }, value, reduce, signal) => {
+      const { buffer, preview } = await payload("thumbs", { item, layer, kind, variant, value, reduce }, signal);
+      return thumbsOf(buffer, preview);
+    },
     which: (item, variant, place, signal) => document<WhichDocument>("which", { item, variant, ...place }, signal),
   };
 }
+
+const unusual = (value: Value): Value | null => (value === "prob" ? null : value);
 
 type Parts = Record<string, string | number | null>;
 

@@ -1,9 +1,11 @@
 // The app's source: a recording behind the server's routes.
 import { answer, api, json, search } from "./api";
-import type { BaseDocument, CellDocument, ColumnDocument, HeadsDocument, ItemDocument, MapDocument, RecordingDocument, RowDocument, WhichDocument } from "./documents";
+import type { BaseDocument, CellDocument, ColumnDocument, HeadsDocument, ItemDocument, MapDocument, RecordingDocument, RowDocument, Value, WhichDocument } from "./documents";
 import { itemOf } from "./item";
 import { thumbsOf, tracksOf, type MapKey, type Source } from "./source";
 import { decode } from "./tile";
+
+const unusual = (value: Value): Value | null => (value === "prob" ? null : value);
 
 type Parts = Record<string, string | number | null>;
 
@@ -34,13 +36,17 @@ export function httpSource(id: string): Source {
       const { buffer, preview } = await bytes("tile", { ...of(key), value, reduce, ...place }, signal);
       return decode(buffer, preview);
     },
-    row: (key, query, hidden, signal) => json<RowDocument>(path("row", { ...of(key), query, hidden: hidden.join(",") }), signal),
-    column: (key, column, signal) => json<ColumnDocument>(path("column", { ...of(key), key: column }), signal),
+    row: (key, query, hidden, signal, value = "prob") =>
+      json<RowDocument>(path("row", { ...of(key), query, hidden: hidden.join(","), value: unusual(value) }), signal),
+    column: (key, column, signal, value = "prob") =>
+      json<ColumnDocument>(path("column", { ...of(key), key: column, value: unusual(value) }), signal),
     cell: (key, query, column, lang, digits, signal) =>
       json<CellDocument>(path("cell", { ...of(key), query, key: column, lang, digits }), signal),
     heads: (item, signal) => json<HeadsDocument>(path("heads", { item }), signal),
-    thumbs: async ({ item, layer, kind, variant }, value, reduce, signal) =>
-      thumbsOf((await bytes("thumbs", { item, layer, kind, variant, value, reduce }, signal)).buffer),
+    thumbs: async ({ item, layer, kind, variant }, value, reduce, signal) => {
+      const { buffer, preview } = await bytes("thumbs", { item, layer, kind, variant, value, reduce }, signal);
+      return thumbsOf(buffer, preview);
+    },
     which: (item, variant, place, signal) => json<WhichDocument>(path("which", { item, variant, ...place }), signal),
     reopen: async (path) => void (await api.open(path)),
   };

@@ -38,6 +38,7 @@ export interface Thumbs {
   side: number;
   values: Float32Array[];
   states: Uint8Array[];
+  preview: boolean; // some of them are made of every 16th row while a base map is being made
 }
 
 export interface WhichPlace {
@@ -55,8 +56,9 @@ export interface Source {
   base(key: MapKey, value: Value, signal?: AbortSignal): Promise<BaseDocument>;
   tracks(key: MapKey, signal?: AbortSignal): Promise<Tracks>;
   tile(key: MapKey, value: Value, reduce: Reduce, place: Place, signal?: AbortSignal): Promise<Tile>;
-  row(key: MapKey, query: number, hidden: readonly number[], signal?: AbortSignal): Promise<RowDocument>;
-  column(key: MapKey, column: number, signal?: AbortSignal): Promise<ColumnDocument>;
+  /** With value "value_norm" a row and a column have `weighted` too. */
+  row(key: MapKey, query: number, hidden: readonly number[], signal?: AbortSignal, value?: Value): Promise<RowDocument>;
+  column(key: MapKey, column: number, signal?: AbortSignal, value?: Value): Promise<ColumnDocument>;
   cell(key: MapKey, query: number, column: number, lang: string, digits: number, signal?: AbortSignal): Promise<CellDocument>;
   heads(item: number, signal?: AbortSignal): Promise<HeadsDocument>;
   thumbs(key: Omit<MapKey, "head" | "derived">, value: Value, reduce: Reduce, signal?: AbortSignal): Promise<Thumbs>;
@@ -78,13 +80,18 @@ export function tracksOf(buffer: ArrayBuffer, queries: number): Tracks {
 const SIDE = 64;
 
 /** The payload of `thumbs`: each head's values, then each head's states. */
-export function thumbsOf(buffer: ArrayBuffer): Thumbs {
+export function thumbsOf(buffer: ArrayBuffer, preview = false): Thumbs {
   const cells = SIDE * SIDE;
   const heads = buffer.byteLength / (cells * 5);
   const values = littleEndian(buffer, heads * cells);
   const states = new Uint8Array(buffer, heads * cells * 4);
   const each = Array.from({ length: heads }, (_, head) => [head * cells, (head + 1) * cells] as const);
-  return { side: SIDE, values: each.map((part) => values.subarray(...part)), states: each.map((part) => states.subarray(...part)) };
+  return {
+    side: SIDE,
+    values: each.map((part) => values.subarray(...part)),
+    states: each.map((part) => states.subarray(...part)),
+    preview,
+  };
 }
 
 function littleEndian(buffer: ArrayBuffer, count: number): Float32Array {
