@@ -30,7 +30,7 @@ export async function sealed(html: string): Promise<string> {
     .replace('<div id="app"></div>', () => `<div id="app"></div>\n<noscript>\n${staticTables()}\n</noscript>`);
 }
 
-async function digests(html: string, pattern: RegExp): Promise<string> {
+export async function digests(html: string, pattern: RegExp): Promise<string> {
   const found: string[] = [];
   for (const [, content = ""] of html.matchAll(pattern)) {
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(content));
