@@ -5,6 +5,8 @@ export type Command =
   | { do: "lock"; what: "cell" | "row" | "column" }
   | { do: "zoom"; factor: number }
   | { do: "layer" | "head"; by: 1 | -1 }
+  | { do: "hit"; by: 1 | -1 }
+  | { do: "find" | "token" | "words" | "leave" }
   | { do: "unlock" | "whole" | "log" | "colours" | "mask" | "help" };
 
 const ARROWS: Record<string, readonly [query: number, key: number]> = {
@@ -28,6 +30,13 @@ const LETTERS: Record<string, Command> = {
   l: { do: "log" },
   c: { do: "colours" },
   m: { do: "mask" },
+  "/": { do: "find" },
+  f: { do: "find" },
+  n: { do: "hit", by: 1 },
+  p: { do: "hit", by: -1 },
+  g: { do: "token" },
+  w: { do: "words" },
+  x: { do: "leave" },
   "?": { do: "help" },
   Escape: { do: "unlock" },
 };

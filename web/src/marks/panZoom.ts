@@ -85,6 +85,13 @@ export class PanZoom {
     this.report();
   }
 
+  /** Bring a place to the middle. */
+  centre(query: number, key: number, cell: number): void {
+    const { width, height } = this.size;
+    this.go({ cell, x: width / 2 - key * cell, y: height / 2 - query * cell });
+    this.report();
+  }
+
   home(): void {
     this.go(this.whole);
     this.report();

@@ -1,49 +1,48 @@
-// Fetches the tiles a window wants: the coarsest first, what is no longer wanted is cancelled, the cache is bounded.
+// Fetches the tiles a window wants: the coarsest first, what is no longer wanted is cancelled, what is kept is bounded.
 import type { Place } from "../scales/tileGrid";
 import { aborted } from "./api";
+import type { TileCache } from "./tileCache";
 import type { Tile } from "./tile";
 
 export type Fetcher = (place: Place, signal: AbortSignal) => Promise<Tile>;
 
-interface Pending {
-  place: Place;
-  abort: AbortController;
-}
-
 export const nameOf = ({ zoom, row, column }: Place): string => `${zoom}/${row}/${column}`;
+
+interface Options {
+  arrived: (place: Place, tile: Tile) => void;
+  complain: (failure: unknown) => void;
+  dropped?: (place: Place) => void;
+  capacity?: number; // tiles, 320 KiB each
+  lanes?: number; // asked for at a time
+  /** Tiles of this and other maps that were here before; `name` is this map's. */
+  cache?: { name: string; tiles: TileCache };
+}
 
 export class TileSource {
   private readonly kept = new Map<string, { place: Place; tile: Tile }>(); // in order of last use
-  private readonly pending = new Map<string, Pending>();
+  private readonly pending = new Map<string, AbortController>();
+  private readonly failed = new Set<string>();
   private queue: Place[] = [];
-  private failed = new Set<string>();
+  private renewing = false; // previews that are kept are asked for again
 
   constructor(
     private readonly fetcher: Fetcher,
-    private readonly arrived: (place: Place, tile: Tile) => void,
-    private readonly complain: (failure: unknown) => void,
-    private readonly dropped: (place: Place) => void = () => undefined,
-    private readonly capacity = 96, // 320 KiB each
-    private readonly lanes = 4,
+    private readonly options: Options,
   ) {}
 
   get(place: Place): Tile | undefined {
     return this.kept.get(nameOf(place))?.tile;
   }
 
-  /** Every tile that is here, coarsest first. */
-  here(): { place: Place; tile: Tile }[] {
-    return [...this.kept.values()].sort((a, b) => b.place.zoom - a.place.zoom);
-  }
-
-  get busy(): boolean {
-    return this.pending.size > 0 || this.queue.length > 0;
+  /** Every tile that is here. */
+  here(): Iterable<{ place: Place; tile: Tile }> {
+    return this.kept.values();
   }
 
   /** Ask for these and nothing else, in this order. */
   want(places: readonly Place[]): void {
     const wanted = new Set(places.map(nameOf));
-    for (const [name, { abort }] of this.pending) {
+    for (const [name, abort] of this.pending) {
       if (!wanted.has(name)) {
         abort.abort();
         this.pending.delete(name);
@@ -56,8 +55,12 @@ export class TileSource {
       if (held !== undefined) {
         this.kept.delete(name); // to the end: used last
         this.kept.set(name, held);
-      } else if (!this.pending.has(name) && !this.failed.has(name)) {
-        this.queue.push(place);
+      }
+      if (this.pending.has(name) || this.failed.has(name)) continue;
+      if (held === undefined || (held.tile.preview && this.renewing)) {
+        const known = this.options.cache?.tiles.get(this.cached(name));
+        if (known === undefined) this.queue.push(place);
+        else this.keep(place, known);
       }
     }
     this.pump();
@@ -68,15 +71,29 @@ export class TileSource {
     this.failed.clear();
   }
 
+  /** From now on previews give way to what they stand for; say what is wanted afterwards. */
+  renew(): void {
+    this.renewing = true;
+  }
+
   stop(): void {
-    for (const { abort } of this.pending.values()) abort.abort();
+    for (const abort of this.pending.values()) abort.abort();
     this.pending.clear();
     this.queue = [];
     this.kept.clear();
   }
 
+  private cached(name: string): string {
+    return `${this.options.cache?.name ?? ""}|${name}`;
+  }
+
+  /** The tile that was asked for early; if that came to nothing, ask as usual. */
+  private coming(name: string): Promise<Tile> | undefined {
+    return this.options.cache?.tiles.expected(this.cached(name));
+  }
+
   private pump(): void {
-    while (this.pending.size < this.lanes) {
+    while (this.pending.size < (this.options.lanes ?? 4)) {
       const place = this.queue.shift();
       if (place === undefined) return;
       void this.fetch(place);
@@ -86,28 +103,31 @@ export class TileSource {
   private async fetch(place: Place): Promise<void> {
     const name = nameOf(place);
     const abort = new AbortController();
-    this.pending.set(name, { place, abort });
+    this.pending.set(name, abort);
     try {
-      const tile = await this.fetcher(place, abort.signal);
+      const tile = await (this.coming(name) ?? this.fetcher(place, abort.signal));
       if (abort.signal.aborted) return;
-      this.kept.set(name, { place, tile });
-      this.forget();
-      this.arrived(place, tile);
+      this.options.cache?.tiles.put(this.cached(name), tile);
+      this.keep(place, tile);
     } catch (failure) {
       if (abort.signal.aborted || aborted(failure)) return;
       this.failed.add(name);
-      this.complain(failure);
+      this.options.complain(failure);
     } finally {
-      if (this.pending.get(name)?.abort === abort) this.pending.delete(name);
+      if (this.pending.get(name) === abort) this.pending.delete(name);
       this.pump();
     }
   }
 
-  private forget(): void {
-    for (const [name, { place }] of this.kept) {
-      if (this.kept.size <= this.capacity) return;
-      this.kept.delete(name);
-      this.dropped(place);
+  private keep(place: Place, tile: Tile): void {
+    const name = nameOf(place);
+    this.kept.delete(name);
+    this.kept.set(name, { place, tile });
+    this.options.arrived(place, tile);
+    for (const [oldest, { place: one }] of this.kept) {
+      if (this.kept.size <= (this.options.capacity ?? 96)) return;
+      this.kept.delete(oldest);
+      this.options.dropped?.(one);
     }
   }
 }

@@ -61,3 +61,10 @@ export function home(width: number, height: number, queries: number, keys: numbe
   const cell = Math.min(largest, width / Math.max(1, keys), height / Math.max(1, queries));
   return { cell: Math.max(cell, 1e-6), x: 0, y: 0, width, height };
 }
+
+/** How many zooms a map has: the last is the first with a single tile. */
+export function zoomsOf(longest: number): number {
+  let zooms = 1;
+  while (TILE * 2 ** (zooms - 1) < longest) zooms += 1;
+  return zooms;
+}

@@ -22,6 +22,11 @@ export function percent(part: number, lang: Language): string {
   return `${decimal(part * 100, 1, lang)}\u00a0%`;
 }
 
+/** How much of something is done: 43 %. */
+export function percentDone(part: number, lang: Language): string {
+  return `${decimal(Math.floor(part * 100), 0, lang)}\u00a0%`;
+}
+
 /** A share in a sentence: 33 %, with `digits` decimals; a small one is not 0 and a large one is not all. */
 export function share(part: number, lang: Language, digits = 0): string {
   const least = 10 ** -digits;
