@@ -1,7 +1,7 @@
 """Cells of the matrix from q, k and one lse per row: exp(logit − lse), any block of them, when asked for."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,9 +92,10 @@ class ScoredCells:
         lse = self.lse(batch, head, rows)
         return squares(self._judged, batch, head, rows, keys, size, lse, weight, self.backend)
 
-    def row(self, batch: int, head: int, query: int) -> np.ndarray:
+    def row(self, batch: int, head: int, query: int, hidden: Sequence[int] = ()) -> np.ndarray:
         """One row in float64 from q and k by the formula, (kv_len,); the stored lse is not used."""
         logits, seen = self.row_logits(batch, head, query)
+        seen[list(hidden)] = False
         sink = -np.inf if self.problem.sink is None else float(self.problem.sink[head])
         top = max(float(np.max(logits, where=seen, initial=-np.inf)), sink)
         if top == -np.inf:

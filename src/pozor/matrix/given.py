@@ -1,6 +1,7 @@
 """A matrix that somebody already has, such as the attentions of a layer: judged, then read as it is."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ NO_WEIGHTS = (
 class GivenCells:
     """Cells of a matrix (batch, num_heads, q_len, kv_len); mask is bool of 4 axes, each its length or 1."""
 
-    def __init__(self, probs: np.ndarray, mask: np.ndarray | None):
+    def __init__(self, probs: np.ndarray, mask: np.ndarray | None, sink: bool = False):
+        self._sink = sink
         self.batch, self.num_heads, self.q_len, self.kv_len = probs.shape
         self._probs = probs
         self._mask = None if mask is None else np.broadcast_to(mask, probs.shape)
@@ -47,9 +49,15 @@ class GivenCells:
     def squares(self, *_: object) -> None:
         """The kernel does not read a matrix that is given."""
 
-    def row(self, batch: int, head: int, query: int) -> np.ndarray:
-        """One row as given, float64 (kv_len,)."""
-        return self.probs(batch, head, slice(query, query + 1), slice(0, self.kv_len))[0][0]
+    def row(self, batch: int, head: int, query: int, hidden: Sequence[int] = ()) -> np.ndarray:
+        """One row as given, float64 (kv_len,); without hidden keys the rest, a sink's part too, grows."""
+        probs = self.probs(batch, head, slice(query, query + 1), slice(0, self.kv_len))[0][0]
+        if not hidden:
+            return probs
+        whole = probs.sum()
+        probs[list(hidden)] = 0
+        rest = probs.sum() + (max(0.0, 1 - whole) if self._sink else 0.0)
+        return probs / rest if rest else probs
 
     def column(self, batch: int, head: int, key: int) -> np.ndarray:
         """One column as given, float64 (q_len,)."""
@@ -97,7 +105,7 @@ class GivenCells:
     def thinned(self, batch: int, head: int, every: int) -> "GivenCells":
         """Every so many-th row of one head."""
         one = (slice(batch, batch + 1), slice(head, head + 1), slice(0, None, every))
-        return GivenCells(self._probs[one], None if self._mask is None else self._mask[one])
+        return GivenCells(self._probs[one], None if self._mask is None else self._mask[one], self._sink)
 
     def tracks(self, batch: int, head: int) -> Steps[Tracks]:
         """Entropy of each row and what each key receives, in one step."""
@@ -137,7 +145,7 @@ def judge(probs: Any, mask: Any, batch: Any, sink: bool, has_tokens: bool) -> Gi
         )
     hidden = None if mask is None else _mask(mask, array.shape, batch)
     _check_rows(array, hidden, shape, sink)
-    return GivenCells(array, hidden)
+    return GivenCells(array, hidden, sink)
 
 
 def _array(probs: Any) -> np.ndarray:

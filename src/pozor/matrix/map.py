@@ -1,7 +1,7 @@
 """`AttentionMap`: what can be asked of an attention matrix that is never held."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -175,10 +175,15 @@ class AttentionMap(Prepared, Outward):
         heads = range(self.num_heads)
         return np.stack([np.stack([cells.lse(b, h) for h in heads]) for b in range(self.batch)])
 
-    def row(self, query: int, *, head: int = 0, batch: int = 0) -> np.ndarray:
-        """Probs of one query in float64, from q and k by the formula: (kv_len,), 0 where hidden."""
+    def row(self, query: int, *, hidden: Sequence[int] = (), head: int = 0, batch: int = 0) -> np.ndarray:
+        """Probs of one query in float64, from q and k by the formula: (kv_len,), 0 where hidden.
+
+        hidden: keys that are hidden besides; what is left of the row, a sink's part too, is normalised anew.
+        """
         self._check(head, batch, query=query)
-        return self._cells.row(batch, head, query)
+        for key in hidden:
+            _whole("hidden", key, self.kv_len)
+        return self._cells.row(batch, head, query, hidden)
 
     def logits(self, query: int, *, head: int = 0, batch: int = 0) -> np.ndarray:
         """What the softmax of one row takes, float64 (kv_len,): −inf where hidden.
@@ -261,6 +266,7 @@ class AttentionMap(Prepared, Outward):
                     q, k, v, **changed, tokens=self.tokens, query_tokens=self.query_tokens, v_norm=v_norm
                 )
                 made.causal_ok, made.source = self.causal_ok, self.source
+                made.store = None if self.store is None else self.store.of(name)
                 self._variants[name] = made
             return self._variants[name]
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,25 +14,16 @@ from pozor.errors import OptionError, RecordingError
 from pozor.recording import document as documents
 from pozor.recording import tensor_file
 from pozor.recording import tokens as token_files
+from pozor.recording.base_store import BaseStore
 from pozor.recording.document import Document, Layer
 from pozor.recording.outward import Outward
+from pozor.recording.shares import shares
 from pozor.recording.tokens import Tokens
 from pozor.recording.writer import SUFFIX, item_folder
 
 if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
-
-HEADS_DTYPE = np.dtype(
-    [
-        ("layer", np.int64),
-        ("kind", "U5"),
-        ("head", np.int64),
-        ("kv_head", np.int64),
-        ("first", np.float64),
-        ("own", np.float64),
-        ("previous", np.float64),
-    ]
-)
+    from pozor.recording.measures import RecordedMeasuring
 
 
 def open(path: str | os.PathLike[str]) -> "Recording":
@@ -125,6 +117,8 @@ class Recording(Outward):
         self.implementation, self.dtype = document.implementation, document.dtype
         self.fidelity = document.fidelity
         self.layers = list(document.layers)
+        self._measuring: dict[int, RecordedMeasuring] = {}
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -215,6 +209,7 @@ class Recording(Outward):
             query_tokens=item_tokens[rows.mask.q_offset : rows.mask.q_offset + rows.q_len],
         )
         found.source = {"recording": self, "layer": layer, "head": head, "item": item, "kind": kind}
+        found.store = self._base_store(entry, head, item)
         return found
 
     def heads(self, item: int = 0) -> np.ndarray:
@@ -226,8 +221,24 @@ class Recording(Outward):
         """
         item = self._item(item)
         return np.concatenate(
-            [_measured(entry, self.arrays(entry.layer, item, entry.kind), item) for entry in self.layers]
+            [shares(entry, self.arrays(entry.layer, item, entry.kind), item) for entry in self.layers]
         )
+
+    def measuring(self, item: int = 0) -> "RecordedMeasuring":
+        """What measures every head of an item: `.lines` are there at once and fill as it goes on.
+
+        A line has the fields of `heads` and entropy (nats), distance (tokens between query and key, weighted
+        by prob) and induction (what a query gives to the keys that followed its token earlier); see
+        `pozor.matrix.measures.Measures`. NaN: not known yet, or without a meaning. Takes a pass over q · k
+        a head: `.making.start()` goes through them behind, `.making.make()` here and gives the lines.
+        """
+        from pozor.recording.measures import RecordedMeasuring
+
+        item = self._item(item)
+        with self._lock:
+            if item not in self._measuring:
+                self._measuring[item] = RecordedMeasuring(self, item)
+            return self._measuring[item]
 
     def which(
         self,
@@ -261,6 +272,11 @@ class Recording(Outward):
 
         return which(self, query, key, self._item(item), variant)
 
+    def _base_store(self, entry: Layer, head: int, item: int) -> BaseStore:
+        folder = item_folder(item)
+        sources = ("recording.json", f"{folder}/{entry.file}", f"weights/{entry.file}")
+        return BaseStore(self.path, sources, f"{folder}/{entry.file.removesuffix('.safetensors')}/head-{head:03}")
+
     def _item(self, item: int) -> int:
         count = len(self._document.items)
         if not 0 <= item < count:
@@ -292,30 +308,6 @@ class Recording(Outward):
         from pozor.recording.arrays import from_arrays
 
         return open(from_arrays(path, q, k, v, **options))
-
-
-def _measured(entry: Layer, held: dict[str, np.ndarray], item: int) -> np.ndarray:
-    found = np.zeros(len(entry.heads), HEADS_DTYPE)
-    found["layer"], found["kind"] = entry.layer, entry.kind
-    found["head"], found["kv_head"] = entry.heads, entry.kv_heads
-    rows = entry.rows[item]
-    first, stop = rows.mask.ranges(rows.q_len, rows.kv_len)
-    shown = rows.mask.shown_keys(rows.kv_len)
-    position = np.arange(rows.q_len) + rows.mask.q_offset
-    columns = {"first": np.zeros_like(position), "own": position, "previous": position - 1}
-    for row, kv_head in enumerate(entry.kv_heads):
-        q = held["q"][row].astype(np.float64)
-        k = held["k"][entry.kept_kv_heads.index(kv_head)]
-        lse = held["lse"][row].astype(np.float64)
-        seeing = np.isfinite(lse)
-        for name, column in columns.items():
-            inside = (column >= first) & (column < stop) & seeing
-            inside[inside] = shown[column[inside]]
-            logits = np.einsum("id,id->i", q[inside], k[column[inside]].astype(np.float64)) * entry.scale
-            if entry.softcap is not None:
-                logits = entry.softcap * np.tanh(logits / entry.softcap)
-            found[name][row] = np.exp(logits - lse[inside]).sum() / max(1, np.count_nonzero(seeing))
-    return found
 
 
 def _short(numbers: Sequence[int]) -> str:

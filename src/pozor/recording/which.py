@@ -11,17 +11,14 @@ import numpy as np
 
 from pozor.attend import Want, observe
 from pozor.errors import OptionError
+from pozor.matrix.which import VARIANTS, WHICH_DTYPE, asked, in_order
 from pozor.recording.document import Layer, Rows
 from pozor.recording.mask_form import MaskForm
 
 if TYPE_CHECKING:
     from pozor.recording.reader import Recording
 
-WHICH_DTYPE = np.dtype(
-    [("layer", np.int64), ("kind", "U5"), ("head", np.int64), ("prob", np.float64), ("at", np.int64)]
-)
 CANDIDATES = 4  # of each row or column, found in float32 and compared again in float64
-VARIANTS = ("recorded", "unmasked", "causal")
 
 # layer, its arrays, its rows of the item, its mask → prob and at of each of its heads
 Judge = Callable[[Layer, dict[str, np.ndarray], Rows, MaskForm], tuple[np.ndarray, np.ndarray]]
@@ -29,9 +26,7 @@ Judge = Callable[[Layer, dict[str, np.ndarray], Rows, MaskForm], tuple[np.ndarra
 
 def which(recording: "Recording", query: int | None, key: int | None, item: int, variant: str) -> np.ndarray:
     """Every head, (number of heads,), the largest prob first; see `Recording.which`."""
-    query, key = _index("query", query), _index("key", key)
-    if query is None and key is None:
-        raise OptionError("which needs a query, a key, or both; got neither.")
+    query, key = asked(query, key)
     if variant not in VARIANTS:
         raise OptionError(f"variant must be recorded, unmasked or causal; got {variant!r:.50}.")
     if query is None and variant != "recorded":
@@ -57,9 +52,7 @@ def which(recording: "Recording", query: int | None, key: int | None, item: int,
             with np.errstate(invalid="ignore", over="ignore"):
                 lines["prob"], lines["at"] = judge(entry, held, rows, mask)
         found.append(lines)
-    lines = np.concatenate(found)
-    # what is not a number comes last, equals keep the order of the recording
-    return lines[np.argsort(np.where(np.isnan(lines["prob"]), np.inf, -lines["prob"]), kind="stable")]
+    return in_order(np.concatenate(found))
 
 
 # ---- a cell, a row, a column ------------------------------------------------------------------------------
@@ -207,14 +200,6 @@ def _layers(recording: "Recording", item: int) -> Iterator[tuple[Layer, Rows]]:
 
 def _has(rows: Rows, query: int | None, key: int | None) -> bool:
     return (query is None or query < rows.q_len) and (key is None or key < rows.kv_len)
-
-
-def _index(name: str, value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise OptionError(f"{name} must be a whole number from 0; got {value!r:.50}.")
-    return int(value)
 
 
 def _inside(recording: "Recording", query: int | None, key: int | None, item: int, variant: str) -> None:

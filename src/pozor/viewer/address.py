@@ -11,6 +11,7 @@ from pozor.viewer.library import NotThere
 
 if TYPE_CHECKING:
     from pozor.recording import Recording
+    from pozor.recording.document import Layer
 
 MAP_NAMES = ("item", "layer", "kind", "head", "variant", "derived", "version")
 
@@ -36,18 +37,25 @@ class MapAddress:
         Raises:
             NotThere: The recording has no such item, layer or head.
         """
-        if self.item >= len(recording.items):
-            raise NotThere(f"item must be below {len(recording.items)}; got {self.item}.")
-        for layer in recording.layers:
-            if (layer.layer, layer.kind) == (self.layer, self.kind):
-                if self.head not in layer.heads:
-                    kept = ranges([int(head) for head in layer.heads])
-                    raise NotThere(
-                        f"head must be one that layer {self.layer} keeps ({kept}); got {self.head}."
-                    )
-                return
-        kept = ranges([layer.layer for layer in recording.layers if layer.kind == self.kind])
-        raise NotThere(f"layer must be one with {self.kind} attention ({kept or 'none'}); got {self.layer}.")
+        held = layer_of(recording, self.item, self.layer, self.kind).heads
+        if self.head not in held:
+            kept = ranges([int(head) for head in held])
+            raise NotThere(f"head must be one that layer {self.layer} keeps ({kept}); got {self.head}.")
+
+
+def layer_of(recording: "Recording", item: int, layer: int, kind: str) -> "Layer":
+    """The layer that an address names, of an item that is there.
+
+    Raises:
+        NotThere: The recording has no such item or layer.
+    """
+    if item >= len(recording.items):
+        raise NotThere(f"item must be below {len(recording.items)}; got {item}.")
+    for held in recording.layers:
+        if (held.layer, held.kind) == (layer, kind):
+            return held
+    kept = ranges([held.layer for held in recording.layers if held.kind == kind])
+    raise NotThere(f"layer must be one with {kind} attention ({kept or 'none'}); got {layer}.")
 
 
 def files(item: int, layer: int, kind: str) -> tuple[str, ...]:
@@ -103,7 +111,7 @@ class Query:
             layer=self.number("layer"),
             kind=self.word("kind", get_args(Kind), "self"),
             head=self.number("head"),
-            variant=self.word("variant", get_args(Variant), "recorded"),
+            variant=self.variant(),
             derived=self._given.get("derived", ""),
         )
 
@@ -119,12 +127,43 @@ class Query:
             zoom=self.number("zoom"),
             row=self.number("row"),
             column=self.number("column"),
-            reduce=self.word("reduce", get_args(Reduce), "max"),
+            reduce=self.reduce(),
         )
+
+    def optional(self, name: str) -> int | None:
+        """A whole number from 0 up, or None where it is left out."""
+        return self.number(name) if name in self._given else None
+
+    def layer(self) -> tuple[int, int, str, str]:
+        """Item, layer, kind and variant of all heads of a layer; layer must be given."""
+        kind = self.word("kind", get_args(Kind), "self")
+        return self.number("item", 0), self.number("layer"), kind, self.variant()
+
+    def variant(self) -> str:
+        """recorded, unmasked or causal."""
+        return self.word("variant", get_args(Variant), "recorded")
+
+    def reduce(self) -> str:
+        """max, mean or share."""
+        return self.word("reduce", get_args(Reduce), "max")
+
+    def part(self, name: str) -> slice:
+        """Queries or keys from a up to b, written a:b."""
+        found = re.fullmatch(r"([0-9]{1,9}):([0-9]{1,9})", self._given.get(name, ""))
+        if found is None:
+            raise OptionError(f"{name} must be A:B, such as 0:256; got {self._given.get(name, '')[:50]!r}.")
+        return slice(int(found[1]), int(found[2]))
 
     def value(self) -> str:
         """prob or value_norm."""
         return self.word("value", get_args(Value), "prob")
+
+    def hidden(self) -> list[int]:
+        """Keys that are left out of a row, in order: "5,7"; "" is none."""
+        text = self._given.get("hidden", "")
+        if text and not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9}){0,9999}", text):
+            raise OptionError(f"hidden must be keys like 5,7, at most 10,000; got {text[:50]!r}.")
+        return sorted({int(key) for key in text.split(",") if key})
 
     def version(self) -> str | None:
         """The version of the recording that the page knows."""

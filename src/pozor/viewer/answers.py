@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -257,9 +257,7 @@ def tracks_payload(shown: Shown) -> bytes:
     return b"".join(np.asarray(values, "<f4").tobytes() for values in (made.entropy, made.received))
 
 
-def row_document(
-    shown: Shown, query: int, value: str = "prob", hidden: Sequence[int] = ()
-) -> RowDocument:
+def row_document(shown: Shown, query: int, value: str = "prob", hidden: Sequence[int] = ()) -> RowDocument:
     """Where one query looks; without the hidden keys, where it would look then."""
     below("query", query, shown.map.q_len, "queries of this map")
     for key in hidden:

@@ -3,21 +3,26 @@
 The server and the notebook widget ask here; `docs/contracts.md` lists the questions.
 """
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pozor.language import choose
-from pozor.viewer import answers
-from pozor.viewer.address import MAP_NAMES, MapAddress, Query, below
+from pozor.viewer import answers, heads
+from pozor.viewer.address import MAP_NAMES, MapAddress, Query, below, files, layer_of
 from pozor.viewer.documents import ItemDocument, RecordingCard, RecordingDocument
+from pozor.viewer.downloads import COLOURS, FORMS, Wanted, download
 from pozor.viewer.library import NotThere, Opened
 from pozor.viewer.one_head import OneHead
 from pozor.viewer.shelf import Shelf
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pozor.matrix import AttentionMap
+    from pozor.matrix.measuring import Measuring
 
 MAP_BYTES = 512 << 20
 DOCUMENTS = {  # ask -> what it takes
@@ -25,13 +30,17 @@ DOCUMENTS = {  # ask -> what it takes
     "item": ("item", "version"),
     "map": MAP_NAMES,
     "base": (*MAP_NAMES, "value"),
-    "row": (*MAP_NAMES, "query", "value"),
+    "row": (*MAP_NAMES, "query", "value", "hidden"),
     "column": (*MAP_NAMES, "key", "value"),
     "cell": (*MAP_NAMES, "query", "key", "lang", "digits"),
+    "heads": ("item", "version"),
+    "which": ("item", "variant", "query", "key", "version"),
 }
 PAYLOADS = {
     "tile": (*MAP_NAMES, "value", "zoom", "row", "column", "reduce"),
     "tracks": MAP_NAMES,
+    "download": (*MAP_NAMES, "form", "queries", "keys", "value", "reduce", "scale", "colour", "lang"),
+    "thumbs": ("item", "layer", "kind", "value", "reduce", "variant", "version"),
 }
 
 
@@ -97,6 +106,18 @@ class Desk(ABC):
     def item(self, number: int) -> ItemDocument:
         """A sequence with its tokens."""
 
+    @abstractmethod
+    def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
+        """The heads of one layer, in order."""
+
+    @abstractmethod
+    def measuring(self, item: int) -> "Measuring":
+        """What measures all heads of a sequence."""
+
+    @abstractmethod
+    def which(self, item: int, variant: str, query: int | None, key: int | None) -> "np.ndarray":
+        """All heads by what they give to a cell, a row or a column, the largest first."""
+
     # ---- questions -----------------------------------------------------------------------------------------
 
     def _recording(self, query: Query) -> Mapping[str, Any]:
@@ -114,7 +135,7 @@ class Desk(ABC):
 
     def _row(self, query: Query) -> Mapping[str, Any]:
         number = query.number("query")
-        return answers.row_document(self.shown(query.map()), number, query.value())
+        return answers.row_document(self.shown(query.map()), number, query.value(), query.hidden())
 
     def _column(self, query: Query) -> Mapping[str, Any]:
         number = query.number("key")
@@ -131,6 +152,39 @@ class Desk(ABC):
 
     def _tracks(self, query: Query) -> Payload:
         return Payload(answers.tracks_payload(self.shown(query.map())))
+
+    def _download(self, query: Query) -> Payload:
+        address, lang = query.map(), query.lang(choose(self.lang))
+        form, colour = query.word("form", FORMS, ""), query.word("colour", COLOURS, "viridis")
+        wanted = Wanted(
+            form,
+            query.part("queries"),
+            query.part("keys"),
+            value=query.value(),
+            reduce=query.reduce(),
+            scale=query.word("scale", ("linear", "log"), "linear"),
+            colour=colour,
+            variant=address.variant,
+            lang=lang,
+        )
+        return Payload(download(self.shown(address), wanted))
+
+    def _heads(self, query: Query) -> Mapping[str, Any]:
+        return heads.heads_document(self.measuring(query.number("item", 0)))
+
+    def _which(self, query: Query) -> Mapping[str, Any]:
+        item, variant = query.number("item", 0), query.variant()
+        place = query.optional("query"), query.optional("key")
+        return heads.which_document(self.which(item, variant, *place), *place)
+
+    def _thumbs(self, query: Query) -> Payload:
+        item, layer, kind, variant = query.layer()
+        value, reduce = query.value(), query.reduce()
+        shown = (
+            self.shown(MapAddress(item, layer, kind, head, variant))
+            for head in self.heads_of(item, layer, kind)
+        )
+        return Payload(*heads.thumbs_payload(shown, value, reduce))
 
 
 class RecordingDesk(Desk):
@@ -177,6 +231,27 @@ class RecordingDesk(Desk):
         self.opened.check(f"item-{number:03}/tokens.safetensors", f"item-{number:03}/text.txt")
         return answers.item_document(items[below("item", number, len(items), "items of this recording")])
 
+    def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
+        """The recorded heads of one layer."""
+        return [int(head) for head in layer_of(self.opened.recording, item, layer, kind).heads]
+
+    def measuring(self, item: int) -> "Measuring":
+        """What measures all recorded heads of an item."""
+        self._whole_item(item)
+        return self.opened.recording.measuring(item)
+
+    def which(self, item: int, variant: str, query: int | None, key: int | None) -> "np.ndarray":
+        """All recorded heads by what they give to a cell, a row or a column."""
+        self._whole_item(item)
+        return self.opened.recording.which(query=query, key=key, item=item, variant=cast(Any, variant))
+
+    def _whole_item(self, item: int) -> None:
+        """Every layer is read: each must be the file that was opened."""
+        recording = self.opened.recording
+        below("item", item, len(recording.items), "items of this recording")
+        names = (name for layer in recording.layers for name in files(item, layer.layer, layer.kind))
+        self.opened.check(*dict.fromkeys(names))
+
 
 class MapDesk(Desk):
     """Answers about one AttentionMap: its heads as layer 0, its sequences as items.
@@ -190,13 +265,13 @@ class MapDesk(Desk):
     def __init__(self, whole: "AttentionMap", name: str = "", lang: str | None = None) -> None:
         self.whole, self.name, self.lang = whole, name, lang
         self._maps: Shelf[answers.Shown] = maps_shelf()
+        self._measuring: dict[int, Measuring] = {}
+        self._lock = threading.Lock()
 
     def shown(self, address: MapAddress) -> answers.Shown:
         """One head of one sequence."""
-        below("item", address.item, self.whole.batch, "sequences of this map")
+        self._place(address.item, address.layer, address.kind)
         below("head", address.head, self.whole.num_heads, "heads of this map")
-        if address.layer or address.kind != "self":
-            raise NotThere(f"layer must be 0, kind self; got {address.layer}, {address.kind}.")
         return self._maps.get(address, lambda: self._open(address))
 
     def recording(self) -> RecordingDocument:
@@ -207,6 +282,33 @@ class MapDesk(Desk):
         """The tokens, without a running text."""
         below("item", number, self.whole.batch, "sequences of this map")
         return answers.labels_document(self.whole)
+
+    def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
+        """The heads of the map."""
+        self._place(item, layer, kind)
+        return list(range(self.whole.num_heads))
+
+    def measuring(self, item: int) -> "Measuring":
+        """What measures the heads of one sequence."""
+        from pozor.matrix.measuring import MapMeasuring
+
+        self._place(item, 0, "self")
+        with self._lock:
+            if item not in self._measuring:
+                self._measuring[item] = MapMeasuring(self.whole, item)
+            return self._measuring[item]
+
+    def which(self, item: int, variant: str, query: int | None, key: int | None) -> "np.ndarray":
+        """The heads by what they give to a cell, a row or a column."""
+        from pozor.matrix.which import which
+
+        self._place(item, 0, "self")
+        return which(answers.under_variant(self.whole, variant), query=query, key=key, batch=item)
+
+    def _place(self, item: int, layer: int, kind: str) -> None:
+        below("item", item, self.whole.batch, "sequences of this map")
+        if layer or kind != "self":
+            raise NotThere(f"layer must be 0, kind self; got {layer}, {kind}.")
 
     def _open(self, address: MapAddress) -> answers.Shown:
         whole = answers.under_variant(self.whole, address.variant)

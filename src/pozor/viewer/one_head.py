@@ -1,5 +1,6 @@
 """One head of a map of several, with the methods of a map of one."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,9 +31,9 @@ class OneHead:
     def _place(self) -> dict[str, int]:
         return {"head": self.head, "batch": self.batch}
 
-    def row(self, query: int) -> np.ndarray:
+    def row(self, query: int, *, hidden: Sequence[int] = ()) -> np.ndarray:
         """Probs of one query."""
-        return self.whole.row(query, **self._place())
+        return self.whole.row(query, hidden=hidden, **self._place())
 
     def logits(self, query: int) -> np.ndarray:
         """What the softmax of one row takes."""
@@ -46,13 +47,13 @@ class OneHead:
         """Which of some cells may be seen."""
         return self.whole.visible(queries, keys, **self._place())
 
-    def tile(self, *address: Any) -> "Tile":
-        """One tile."""
-        return self.whole.tile(*address, **self._place())
     def norms(self) -> np.ndarray | None:
         """‖v_j W_O‖ of each key."""
         return self.whole.norms(**self._place())
 
+    def tile(self, *address: Any) -> "Tile":
+        """One tile."""
+        return self.whole.tile(*address, **self._place())
 
     def tile_now(self, *address: Any) -> "tuple[Tile, bool]":
         """One tile, and whether it is a preview."""
