@@ -34,6 +34,10 @@ class Store(Protocol):
         """Keep the arrays under a name; where that does not work, nothing happens."""
         ...
 
+    def of(self, variant: str) -> "Store":
+        """Where the same is kept for another mask."""
+        ...
+
 
 @dataclass(frozen=True)
 class Lines:

@@ -4,7 +4,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pozor.matrix import pooling, tiles
-from pozor.matrix.base import ZOOM, Base, Store, base_steps
+from pozor.matrix.base import NO_PREVIEW, ZOOM, Base, Store, base_steps
 from pozor.matrix.making import Making, drawing
 from pozor.matrix.tiles import Tile
 from pozor.matrix.tracks import Tracks, track_steps
@@ -36,17 +36,18 @@ class Prepared:
 
         def new() -> Making[Base]:
             weight = self._weight(value, head, batch)
-            name = f"{value}-{batch}-{head}"
-            return Making(base_steps(self._cells, batch, head, weight, name, self.store))
+            name = self._named(value, head, batch)
+            return Making(base_steps(self._cells, batch, head, weight, name, self._kept_in()))
 
         return self._making(("base", value, head, batch), new)
 
     def tracks(self, *, head: int = 0, batch: int = 0) -> Making[Tracks]:
         """Entropy of each query and what each key receives, float32, made as `base` is."""
         self._check(head, batch)
-        name = f"tracks-{batch}-{head}"
+        name = self._named("tracks", head, batch)
         return self._making(
-            ("tracks", head, batch), lambda: Making(track_steps(self._cells, batch, head, name, self.store))
+            ("tracks", head, batch),
+            lambda: Making(track_steps(self._cells, batch, head, name, self._kept_in())),
         )
 
     def needs_base(self, zoom: int) -> bool:
@@ -110,6 +111,15 @@ class Prepared:
         weight = self._weight(value, head, batch)
         with drawing():
             return tiles.make(pooling.pool(self._cells, batch, head, rows, keys, 1 << zoom, weight), reduce)
+
+    def _kept_in(self) -> Store | None:
+        """What takes no time is not worth a file."""
+        return self.store if max(self._cells.q_len, self._cells.kv_len) > NO_PREVIEW else None
+
+    def _named(self, what: str, head: int, batch: int) -> str:
+        """The name in the store; a recorded map has one head."""
+        cells = self._cells
+        return what if cells.batch == cells.num_heads == 1 else f"{what}-{batch}-{head}"
 
     def _making(self, asked: tuple, new: Any) -> Any:
         with self._making_lock:

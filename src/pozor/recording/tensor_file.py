@@ -122,6 +122,19 @@ def load(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndar
     }
 
 
+def read(path: Path, found: Mapping[str, Place]) -> dict[str, np.ndarray]:
+    """The tensors in memory of their own, for a file that others may change or cut short at any time."""
+    arrays = {}
+    with path.open("rb") as file:
+        for name, place in found.items():
+            file.seek(place.offset)
+            array = np.frombuffer(file.read(place.nbytes), place.dtype)
+            if array.nbytes != place.nbytes:
+                raise RecordingError(f"{path} was cut short while it was read.")
+            arrays[name] = array.reshape(place.shape)
+    return arrays
+
+
 def must_hold(path: Path, found: Mapping[str, Place], shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse a file whose tensors are not those the recording declares."""
     for name, shape in shapes.items():
