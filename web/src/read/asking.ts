@@ -49,6 +49,8 @@ export function askingSource(name: string, asker: Asker): Source {
       const { buffer, preview } = await payload("thumbs", { item, layer, kind, variant, value, reduce }, signal);
       return thumbsOf(buffer, preview);
     },
+    download: async (key, { queries, keys, ...wanted }, signal) =>
+      (await payload("download", { ...of(key), ...wanted, queries: queries.join(":"), keys: keys.join(":") }, signal)).buffer,
     which: (item, variant, place, signal) => document<WhichDocument>("which", { item, variant, ...place }, signal),
   };
 }

@@ -46,6 +46,20 @@ export interface WhichPlace {
   key: number | null;
 }
 
+export type Form = "csv" | "npz" | "svg" | "pdf" | "png";
+
+/** A file to take away: cells of a block, or a picture of them. Parts are [from, to). */
+export interface Wanted {
+  form: Form;
+  queries: readonly [number, number];
+  keys: readonly [number, number];
+  value: Value;
+  reduce: Reduce;
+  scale: "linear" | "log";
+  colour: "viridis" | "cividis" | "magma" | "paper";
+  lang: string;
+}
+
 export interface Source {
   /** Unique among the sources of a page. */
   readonly name: string;
@@ -63,6 +77,8 @@ export interface Source {
   heads(item: number, signal?: AbortSignal): Promise<HeadsDocument>;
   thumbs(key: Omit<MapKey, "head" | "derived">, value: Value, reduce: Reduce, signal?: AbortSignal): Promise<Thumbs>;
   which(item: number, variant: Variant, place: WhichPlace, signal?: AbortSignal): Promise<WhichDocument>;
+  /** A file of the part that is seen; absent where nobody can make one. */
+  download?(key: MapKey, wanted: Wanted, signal?: AbortSignal): Promise<ArrayBuffer>;
   /** Open it anew after it changed; absent where nothing can change. */
   reopen?(path: string): Promise<void>;
 }
