@@ -2,7 +2,7 @@
 import { ServerError } from "../read/api";
 import { askingSource, type Asker, type Given, type Payload } from "../read/asking";
 import type { Source } from "../read/source";
-import type { Model } from "./model";
+import type { Kernel, Model } from "./model";
 
 /** How the channel is: "late" while something has waited for long, "gone" when nothing can be asked any more. */
 export type Line = "well" | "late" | "gone";
@@ -24,6 +24,10 @@ interface Waiting {
   since: number;
 }
 
+// where Jupyter's widgets run: the channel was closed, the kernel is being restarted, the kernel as its manager knows it
+const ENDS = ["comm:close", "comm_live_update"];
+const ENDED = new Set(["dead", "terminating", "restarting", "autorestarting"]);
+
 export const PATIENCE = 8_000; // milliseconds until the reader is told; a kernel may be running a cell
 
 export function channelSource(
@@ -42,6 +46,13 @@ export function channelSource(
   const tell = (now: Line): void => {
     if (line !== now) told((line = now));
   };
+  const send = (content: unknown): void => {
+    try {
+      model.send(content);
+    } catch {
+      gone(); // Jupyter Lab cannot send to a kernel that has ended
+    }
+  };
   /** What was asked in one turn of the page goes in one message; a question that was dropped meanwhile does not. */
   const soon = (): void => {
     if (sending) return;
@@ -52,8 +63,8 @@ export function channelSource(
       const cancelled = dropped;
       asked = [];
       dropped = [];
-      if (cancelled.length > 0) model.send({ cancel: cancelled });
-      if (questions.length > 0) model.send(questions);
+      if (cancelled.length > 0) send({ cancel: cancelled });
+      if (questions.length > 0) send(questions);
     });
   };
   const came = (content: unknown, buffers?: readonly (DataView | ArrayBuffer)[]): void => {
@@ -74,15 +85,11 @@ export function channelSource(
   };
   const ask = (name: string, given: Given, signal?: AbortSignal): Promise<{ bytes: Uint8Array; head: Head }> =>
     new Promise((done, failed) => {
-      if (line === "gone") {
-        failed(new ServerError(0, ""));
-        return;
-      }
       if (signal?.aborted) {
         failed(new DOMException("", "AbortError"));
         return;
       }
-      const n = (last += 1);
+      const n = (last += 1); // where nobody can answer it waits, and the reader is told why
       waiting.set(n, { parts: [], done, failed, since: performance.now() });
       asked.push({ n, ask: name, given });
       signal?.addEventListener("abort", () => {
@@ -93,17 +100,17 @@ export function channelSource(
       });
       soon();
     });
-  const gone = (): void => {
-    tell("gone");
-    for (const { failed } of waiting.values()) failed(new ServerError(0, ""));
-    waiting.clear();
-  };
+  const gone = (): void => tell("gone");
+  const kernel = (): Kernel | null => model.widget_manager?.kernel ?? null;
+  const had = kernel() !== null;
   const look = setInterval(() => {
+    const now = kernel();
+    if (had && (now === null || now.isDisposed === true || ENDED.has(now.status ?? ""))) gone();
     const oldest = Math.min(...[...waiting.values()].map(({ since }) => since));
     if (line !== "gone" && performance.now() - oldest > patience) tell("late");
   }, Math.min(1000, patience / 2));
   model.on("msg:custom", came);
-  model.on("comm:close", gone); // Jupyter: the kernel has ended, or the view was closed
+  for (const end of ENDS) model.on(end, gone);
   const asker: Asker = {
     document: async <Document>(name: string, given: Given, signal?: AbortSignal) => {
       const { bytes, head } = await ask(name, given, signal);
@@ -121,8 +128,8 @@ export function channelSource(
     stop: () => {
       clearInterval(look);
       model.off("msg:custom", came);
-      model.off("comm:close", gone);
-      if (waiting.size > 0 && line !== "gone") model.send({ cancel: [...waiting.keys()] });
+      for (const end of ENDS) model.off(end, gone);
+      if (waiting.size > 0 && line !== "gone") send({ cancel: [...waiting.keys()] });
       waiting.clear();
     },
   };
