@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { placeOf } from "../src/byhand/describe";
 import { at } from "../src/engine/address";
 import { byHandWords } from "../src/words/byhand";
-import { mapWords } from "../src/words/map";
+import { colourWords } from "../src/words/colour";
 
 const words = ["kočka", "spí"].map((text) => ({ text }));
 
@@ -14,6 +14,6 @@ describe("places in words", () => {
   });
 
   it("calls a number of a row of attention a weight", () => {
-    expect([mapWords.en.values.prob, mapWords.cs.values.prob]).toEqual(["weight", "váha"]);
+    expect([colourWords.en.values.prob, colourWords.cs.values.prob]).toEqual(["weight", "váha"]);
   });
 });

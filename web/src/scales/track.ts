@@ -5,13 +5,13 @@ const SMALLEST = 1e-30; // float32 goes on to 1e-38; nobody can tell a weight be
 
 /**
  * What the track spans for a scale on it. It ends at `top`, the largest value there can be, or, where `high` would lie
- * in its first tenth, so many times ten below; a logarithmic one begins a power of ten below `low`.
+ * in its first tenth, so many times ten below; a logarithmic one begins at least a power of ten below `low`.
  */
 export function trackOf(scale: Range, top: number): Range {
   const { transfer, root, signed } = scale;
   if (transfer === "log") {
     const end = Math.max(top, scale.high);
-    const low = Math.max(SMALLEST, 10 ** (Math.ceil(Math.log10(scale.low) - 1e-9) - 1));
+    const low = Math.max(SMALLEST, 10 ** (Math.floor(Math.log10(scale.low) + 0.01) - 1));
     return range("log", end, { low: Math.min(low, end / 10), signed });
   }
   let end = top;

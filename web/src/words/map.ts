@@ -1,5 +1,5 @@
 // Words of the map page. Czech: cell políčko, row řádek, column sloupec, query dotaz, key klíč, head hlava, layer vrstva.
-import type { Reduce, Value, Variant } from "../read/documents";
+import type { Reduce, Variant } from "../read/documents";
 import type { ScaleName } from "../scales/colour";
 import type { Language } from "./language.svelte";
 import { count, grouped } from "./numbers";
@@ -28,17 +28,11 @@ const en = {
     unmasked: "Recomputed from the same q and k without a mask: every word sees every word. The model did not run like this.",
     encoder: "The model ran without a mask (an encoder reads in both directions). A causal mask would be a different model.",
   },
-  value: "shows",
-  values: { prob: "weight", value_norm: "weight × ‖value‖" } satisfies Record<Value, string>,
   reduce: "a pixel is the",
   reduces: { max: "largest", mean: "mean", share: "share" } satisfies Record<Reduce, string>,
   reduceNames: "what one pixel shows when it stands for many cells",
-  transfer: "scale",
-  transfers: { linear: "linear", log: "logarithmic" },
   colour: "colours",
   colours: { viridis: "viridis", cividis: "cividis", magma: "magma", ink: "paper to ink", balance: "blue – orange" } satisfies Record<ScaleName, string>,
-  range: "up to",
-  ranges: { unit: "1", max: "the largest" },
   link: "copy link",
   linked: "link copied",
   linkOpens: "The link opens in this browser while pozor runs. To send a map, send its recording: the folder NAME.pozor.",
@@ -50,19 +44,7 @@ const en = {
   zoomOut: "farther (−)",
 
   // the legend
-  legendDark: "dark = less, light = more",
-  legendInk: "light = less, dark = more",
-  logIs: "each step is ten times more",
   hidden: "hidden by the mask",
-  nan: "not a number",
-  pixelIs: (reduce: Reduce, side: number) =>
-    ({
-      max: `one pixel = the largest of ${side} × ${side} cells`,
-      mean: `one pixel = the mean of the visible ones of ${side} × ${side} cells`,
-      share: `one pixel = the share of a row that falls into ${side} × ${side} cells`,
-    })[reduce],
-  squareIs: "one square = one cell",
-  preview: "a coarse picture, the fine one is on its way",
 
   // the map
   mapLabel: (queries: number, keys: number) =>
@@ -190,17 +172,11 @@ const cs: typeof en = {
     unmasked: "Přepočítáno z týchž q a k bez masky: každé slovo vidí každé. Takhle model neběžel.",
     encoder: "Model běžel bez masky (enkodér čte oběma směry). S kauzální maskou by to byl jiný model.",
   },
-  value: "zobrazit",
-  values: { prob: "váha", value_norm: "váha × ‖hodnota‖" },
   reduce: "bod je",
   reduces: { max: "největší", mean: "průměr", share: "podíl" },
   reduceNames: "co ukazuje jeden bod, když zastupuje mnoho políček",
-  transfer: "stupnice",
-  transfers: { linear: "lineární", log: "logaritmická" },
   colour: "barvy",
   colours: { viridis: "viridis", cividis: "cividis", magma: "magma", ink: "od papíru k inkoustu", balance: "modrá – oranžová" },
-  range: "do",
-  ranges: { unit: "1", max: "největší" },
   link: "zkopírovat odkaz",
   linked: "odkaz zkopírován",
   linkOpens: "Odkaz funguje v tomto prohlížeči, dokud pozor běží. Chcete-li mapu poslat, pošlete její záznam: složku JMENO.pozor.",
@@ -211,19 +187,7 @@ const cs: typeof en = {
   zoomIn: "blíž (+)",
   zoomOut: "dál (−)",
 
-  legendDark: "tmavá = méně, světlá = více",
-  legendInk: "světlá = méně, tmavá = více",
-  logIs: "každý dílek je desetkrát víc",
   hidden: "zakryto maskou",
-  nan: "není číslo",
-  pixelIs: (reduce, side) =>
-    ({
-      max: `jeden bod = největší z ${side} × ${side} políček`,
-      mean: `jeden bod = průměr viditelných z ${side} × ${side} políček`,
-      share: `jeden bod = podíl řádku, který připadá na ${side} × ${side} políček`,
-    })[reduce],
-  squareIs: "jeden čtvereček = jedno políčko",
-  preview: "zatím zhruba, přesný obraz se počítá",
 
   mapLabel: (queries, keys) =>
     `Mapa pozornosti, ${count(queries, "cs", ["dotaz", "dotazy", "dotazů"])} shora dolů, ${count(keys, "cs", ["klíč", "klíče", "klíčů"])} zleva doprava. Šipky posouvají, Enter otevře políčko, R řádek, K sloupec, otazník vypíše všechny klávesy.`,

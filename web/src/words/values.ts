@@ -11,6 +11,11 @@ export function scaleValue(value: number, lang: Language): string {
   return bare(decimal(value, digits, lang));
 }
 
+/** A percentage as it was chosen: 99 %, 99.9 %. */
+export function percentOf(value: number, lang: Language): string {
+  return `${decimal(value, value % 1 === 0 ? 0 : 1, lang)}\u00a0%`;
+}
+
 /** A length or another number without a natural end: three digits that count. */
 export function three(value: number, lang: Language): string {
   const size = Math.abs(value);
