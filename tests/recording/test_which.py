@@ -3,14 +3,12 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from noise_layers import write_layers
 
-import pozor
 from pozor.errors import OptionError
 from pozor.recording import Recording
-from pozor.recording.document import Layer, Rows
+from pozor.recording.document import Rows
 from pozor.recording.mask_form import MaskForm
-from pozor.recording.tokens import plain
-from pozor.recording.writer import write
 
 MASKS = [
     {"causal": True},
@@ -100,28 +98,6 @@ def test_by_hand(tmp_path):
         (0, round(4 / 7, 6), 0),
         (1, round(1 / 3, 6), 0),
     ]
-
-
-def write_layers(path, entries, tokens=6):
-    """A recording of layers given as (kind, heads, kv_heads, Rows), arrays of noise."""
-    rng = np.random.default_rng(5)
-    with write(path, overwrite=True) as writer:
-        writer.items([plain(tokens)])
-        for number, (kind, heads, kv_heads, rows) in enumerate(entries):
-            entry = Layer(
-                number, kind, heads, kv_heads, 4, 4, 0.5, None, None, False, False, 0, (rows,)
-            )  # fmt: skip
-            q = rng.normal(size=(len(heads), rows.q_len, 4)).astype(np.float32)
-            k = rng.normal(size=(len(set(kv_heads)), rows.kv_len, 4)).astype(np.float32)
-            one = [sorted(set(kv_heads)).index(kv_head) for kv_head in kv_heads]
-            logits = np.einsum("hqd,hkd->hqk", q, k[one]) * 0.5
-            first, stop = rows.mask.ranges(rows.q_len, rows.kv_len)
-            keys = np.arange(rows.kv_len)
-            seen = (keys >= first[:, None]) & (keys < stop[:, None]) & rows.mask.shown_keys(rows.kv_len)
-            lse = np.log(np.where(seen, np.exp(logits), 0).sum(axis=2)).astype(np.float32)
-            writer.layer(entry, [{"q": q, "k": k, "v": k, "lse": lse}], {})
-        made = writer.finish(model="noise", dtype="float32")
-    return pozor.open(made)
 
 
 def test_kept_heads_that_share_keys_unevenly_and_a_cross_layer(tmp_path):

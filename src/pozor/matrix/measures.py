@@ -85,7 +85,7 @@ def measured(
         if isinstance(cells, ScoredCells):
             _pass(sums, part(cells.problem, batch, head, rows), here)
         else:
-            _cells(sums, *cells.probs(batch, head, rows, slice(0, shown.kv_len)), here)
+            _cells(sums, cells.probs(batch, head, rows, slice(0, shown.kv_len))[0], here)
         if followed is not None:
             followed.add(sums, cells, batch, head, rows)
         yield rows.stop / shown.q_len, sums
@@ -134,11 +134,8 @@ def _up_to_own(band: Problem) -> Visibility:
     return Visibility(seen.grid, 1, (*seen.terms, Causal()), seen.arrays, seen.callables, seen.device)
 
 
-def _cells(
-    sums: Measures, probs: np.ndarray, visible: np.ndarray | bool, positions: np.ndarray | None
-) -> None:
-    """The same of probs that are there."""
-    del visible  # hidden ones are 0
+def _cells(sums: Measures, probs: np.ndarray, positions: np.ndarray | None) -> None:
+    """The same of probs that are there; hidden ones are 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sums.entropies -= float(np.where(probs == 0, 0, probs * np.log(probs)).sum())
     if positions is not None:

@@ -1,11 +1,12 @@
 """The measures of many heads, made head by head, here or behind; what is known is there at once."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pozor.matrix.base import Store
 from pozor.matrix.making import Making, Steps
 from pozor.matrix.measures import Measures, measured
 
@@ -18,6 +19,7 @@ OF_A_PASS = ("entropy", "distance", "induction")
 PLACE = [("layer", "<i8"), ("kind", "<U5"), ("head", "<i8"), ("kv_head", "<i8")]
 SHARES_DTYPE = np.dtype([*PLACE, *((name, "<f8") for name in SHARES)])
 MEASURES_DTYPE = np.dtype([*PLACE, *((name, "<f8") for name in (*SHARES, *OF_A_PASS))])
+SAVED = 16  # heads after which what is known is kept
 TOGETHER = 64  # queries whose cells beside the diagonal are looked at together
 
 
@@ -48,11 +50,19 @@ class Measuring(ABC):
     def head(self, place: int) -> tuple["AttentionMap", dict[str, Any]]:
         """The map of the head of one line, and what `measured` is told about it."""
 
+    def store(self) -> tuple[Store, str] | None:
+        """Where the numbers are kept beyond the process, and under which name; None: nowhere."""
+        return None
+
     def _steps(self, making: Making[np.ndarray]) -> Steps[np.ndarray]:
         making.preview = self.lines
         count = len(self.lines)
-        for _ in self.shares():
-            yield self._known / count
+        kept = self.store()
+        if kept is not None and not self._known:
+            self._known = self._load(kept[0].load(kept[1]))
+        if not self._known:
+            for _ in self.shares():
+                yield 0.0
         for place in range(self._known, count):
             shown, about = self.head(place)
             sums = Measures()
@@ -61,7 +71,22 @@ class Measuring(ABC):
             for name in OF_A_PASS:
                 self.lines[name][place] = getattr(sums, name)
             self._known = place + 1
+            if kept is not None and (self._known % SAVED == 0 or self._known == count):
+                arrays = {name: self.lines[name].copy() for name in (*SHARES, *OF_A_PASS)}
+                kept[0].save(kept[1], arrays | {"known": np.array([self._known])})
         return self.lines
+
+    def _load(self, arrays: Mapping[str, np.ndarray] | None) -> int:
+        """How many heads are known from what was kept; 0 where it is none of these heads'."""
+        names = (*SHARES, *OF_A_PASS)
+        if arrays is None or set(arrays) != {*names, "known"} or arrays["known"].shape != (1,):
+            return 0
+        known, shape = int(arrays["known"][0]), self.lines.shape
+        if any(arrays[name].shape != shape for name in names) or not 0 < known <= len(self.lines):
+            return 0
+        for name in names:
+            self.lines[name] = arrays[name]
+        return known
 
 
 class MapMeasuring(Measuring):

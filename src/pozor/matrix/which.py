@@ -26,7 +26,7 @@ def which(
     lines = np.zeros(shown.num_heads, WHICH_DTYPE)
     lines["kind"], lines["head"], lines["at"] = "self", np.arange(shown.num_heads), -1
     for head in range(shown.num_heads):
-        place = {"head": head, "batch": batch}
+        place: dict[str, Any] = {"head": head, "batch": batch}
         if key is None:
             probs = shown.row(query or 0, **place)
             at = int(np.argmax(probs)) if len(probs) else -1  # the first NaN, where there is one
@@ -62,7 +62,7 @@ def in_order(lines: np.ndarray) -> np.ndarray:
     return lines[np.argsort(np.where(np.isnan(lines["prob"]), np.inf, -lines["prob"]), kind="stable")]
 
 
-def _received(shown: "AttentionMap", key: int, place: dict[str, int]) -> tuple[float, int]:
+def _received(shown: "AttentionMap", key: int, place: dict[str, Any]) -> tuple[float, int]:
     """What a key receives on average from the queries that may see it, and from which it receives most."""
     probs = shown.column(key, **place)
     seen = shown.visible(slice(0, shown.q_len), slice(key, key + 1), **place)[:, 0]

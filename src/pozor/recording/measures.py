@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pozor.matrix.measuring import MEASURES_DTYPE, OF_POSITIONS, Measuring, numbered
+from pozor.recording.base_store import BaseStore
 from pozor.recording.shares import shares
+from pozor.recording.writer import item_folder
 
 if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
@@ -46,3 +48,11 @@ class RecordedMeasuring(Measuring):
             ids = numbered(tokens.labels)
         shown = self._recording.map(entry.layer, head, self._item, entry.kind)
         return shown, {"ids": ids, "one_sequence": entry.kind == "self"}
+
+    def store(self) -> tuple[BaseStore, str]:
+        """base/ of the recording; all that was read for the item tells whether the numbers still hold."""
+        folder = item_folder(self._item)
+        files = [f"{folder}/{entry.file}" for entry in self._recording.layers]
+        weights = [f"weights/{entry.file}" for entry in self._recording.layers]
+        sources = ("recording.json", f"{folder}/tokens.safetensors", *files, *weights)
+        return BaseStore(self._recording.path, sources, f"{folder}/heads"), "measures"

@@ -1,0 +1,6 @@
+"""The room's own helpers."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for noise_layers
