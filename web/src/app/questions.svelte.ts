@@ -4,7 +4,7 @@ import type { MapAddress } from "../model/mapAddress";
 import { inside, resolve, type Spot } from "../model/mapMoves";
 import { wholeWords } from "../model/wholeWords";
 import { together } from "../model/wordView";
-import type { CellDocument, ColumnDocument, MapDocument, RecordingDocument, RowDocument } from "../read/documents";
+import type { CellDocument, ColumnDocument, MapDocument, RecordingDocument, RowDocument, Value } from "../read/documents";
 import type { Item } from "../read/item";
 import { Rows } from "../read/rows";
 import { nameOfMap, type MapKey, type Source, type Tracks } from "../read/source";
@@ -43,7 +43,9 @@ export class Questions {
   readonly fits = $derived.by(() => this.drawn === null || inside(this.address(), this.drawn));
   readonly lock = $derived.by((): Spot => (this.fits ? { query: this.address().query, key: this.address().key } : { query: null, key: null }));
   readonly whole = $derived.by(() => (this.address().wholeWords && this.item !== null ? wholeWords(this.item) : null));
-  readonly rows = $derived.by(() => (this.mapKey === null || this.drawn === null ? null : new Rows(this.source(), this.mapKey, this.drawn.kv_len)));
+  readonly rows = $derived.by(() => (this.mapKey === null || this.drawn === null ? null : new Rows(this.source(), this.mapKey, this.drawn.kv_len, this.value)));
+  /** What is shown, as far as the map has it: where no W_O was found, there are weights alone. */
+  readonly value = $derived.by((): Value => (this.drawn?.values.includes(this.address().value) === true ? this.address().value : "prob"));
   private readonly itemName = $derived.by(() => (this.resolved === null ? "" : `${this.source().name} ${this.attempt} ${this.resolved.shown.item}`));
 
   constructor(
@@ -84,7 +86,7 @@ export class Questions {
     const [rows, { query }] = [this.rows, this.lock];
     if (rows === null || query === null) return this.row.clear();
     const hidden = this.address().hidden;
-    this.row.ask([this.mapName, query, ...hidden].join(" "), () => rows.get(query, hidden));
+    this.row.ask([this.mapName, this.value, query, ...hidden].join(" "), () => rows.get(query, hidden));
   }
 
   private askColumn(): void {
@@ -92,9 +94,9 @@ export class Questions {
     if (key === null || this.drawn === null || at === null || query !== null) return this.column.clear();
     const { first, last } = this.whole?.around(at) ?? { first: at, last: at };
     const pieces = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-    const source = this.source();
-    this.column.ask(`${this.mapName} ${first} ${last}`, async (signal) =>
-      together(await Promise.all(pieces.map((one) => source.column(key, one, signal)))),
+    const [source, value] = [this.source(), this.value];
+    this.column.ask(`${this.mapName} ${value} ${first} ${last}`, async (signal) =>
+      together(await Promise.all(pieces.map((one) => source.column(key, one, signal, value)))),
     );
   }
 

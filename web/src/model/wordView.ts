@@ -5,21 +5,23 @@ import type { WholeWords } from "./wholeWords";
 
 /** The keys of a row, most first; with words, one entry a word, under its last piece. */
 export function rowEntries(row: RowDocument, whole: WholeWords | null): Ranked[] {
-  if (whole === null) return ranked(row.probs, row.visible);
+  const numbers = numbersOf(row);
+  if (whole === null) return ranked(numbers, row.visible);
   const visible = new Array<boolean>(whole.count).fill(false);
   row.visible.forEach((seen, key) => {
     const word = whole.of[key];
     if (seen && word !== undefined) visible[word] = true;
   });
-  return ranked(whole.sums(row.probs), visible).map(({ index, prob }) => ({ index: whole.span(index).last, prob }));
+  return ranked(whole.sums(numbers), visible).map(({ index, prob }) => ({ index: whole.span(index).last, prob }));
 }
 
 /** The queries of a column, most first; with words, the last pieces alone. `first` is the token of query 0. */
 export function columnEntries(column: ColumnDocument, whole: WholeWords | null, first: number): Ranked[] {
-  if (whole === null) return ranked(column.probs, column.visible);
+  const numbers = numbersOf(column);
+  if (whole === null) return ranked(numbers, column.visible);
   const speaks = (query: number): boolean => whole.around(query + first).last === query + first;
   return ranked(
-    column.probs,
+    numbers,
     column.visible.map((seen, query) => seen && speaks(query)),
   );
 }
@@ -43,19 +45,30 @@ export function together(columns: readonly ColumnDocument[]): ColumnDocument {
 
 /** How strongly each token of the text is lit by a row, 0…1: by its part of the largest. */
 export function litByRow(row: RowDocument, whole: WholeWords | null): number[] {
-  if (whole === null) return relative(row.probs);
-  const words = relative(whole.sums(row.probs));
-  return Array.from(row.probs, (_, token) => words[whole.of[token] ?? -1] ?? 0);
+  const numbers = numbersOf(row);
+  if (whole === null) return relative(numbers);
+  const words = relative(whole.sums(numbers));
+  return Array.from(numbers, (_, token) => words[whole.of[token] ?? -1] ?? 0);
 }
 
 /** The same by a column: `first` tokens have no query. */
 export function litByColumn(column: ColumnDocument, whole: WholeWords | null, first: number): number[] {
-  const own = relative(column.probs);
+  const own = relative(numbersOf(column));
   return Array.from({ length: first + own.length }, (_, token) => own[(whole?.around(token).last ?? token) - first] ?? 0);
 }
 
-function relative(probs: readonly (number | null)[]): number[] {
+/** Lengths of what is brought, where they were asked for, else parts of the attention. */
+const numbersOf = ({ probs, weighted }: RowDocument | ColumnDocument): readonly (number | null)[] => weighted ?? probs;
+
+/** The size of each as a part of the largest; differences count by their size. */
+function relative(numbers: readonly (number | null)[]): number[] {
   let most = 1e-12;
-  for (const prob of probs) if (prob !== null && prob > most) most = prob;
-  return probs.map((prob) => (prob ?? 0) / most);
+  for (const number of numbers) if (number !== null && Math.abs(number) > most) most = Math.abs(number);
+  return numbers.map((number) => Math.abs(number ?? 0) / most);
+}
+
+/** Of differences the largest is the one that is farthest from 0. */
+export function bySize(entries: readonly Ranked[]): Ranked[] {
+  const size = ({ prob }: Ranked): number => (Number.isNaN(prob) ? Infinity : Math.abs(prob));
+  return [...entries].sort((a, b) => (size(a) === size(b) ? a.index - b.index : size(b) - size(a)));
 }

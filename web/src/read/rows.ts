@@ -1,5 +1,5 @@
 // Rows of one map, kept for a while: the pointer and the arrows come back to the same ones.
-import type { RowDocument } from "./documents";
+import type { RowDocument, Value } from "./documents";
 import type { MapKey, Source } from "./source";
 
 const FEW = 4096; // keys, up to which a row is worth asking for when the pointer merely rests on it
@@ -14,6 +14,7 @@ export class Rows {
     private readonly source: Source,
     private readonly key: MapKey,
     keys: number,
+    private readonly value: Value = "prob", // value_norm: with the lengths of what is brought
   ) {
     this.quick = keys <= FEW;
     this.capacity = Math.max(4, Math.min(64, Math.floor((64 * FEW) / Math.max(1, keys))));
@@ -24,7 +25,7 @@ export class Rows {
     const name = [query, ...hidden].join();
     const held = this.kept.get(name);
     if (held !== undefined) return held;
-    const row = this.source.row(this.key, query, hidden);
+    const row = this.source.row(this.key, query, hidden, undefined, this.value);
     this.kept.set(name, row);
     row.catch(() => this.kept.delete(name)); // ask again next time
     for (const oldest of this.kept.keys()) {

@@ -11,7 +11,7 @@ export function trackOf(scale: Range, top: number): Range {
   const { transfer, root, signed } = scale;
   if (transfer === "log") {
     const end = Math.max(top, scale.high);
-    const low = Math.max(SMALLEST, 10 ** (Math.floor(Math.log10(scale.low) + 0.01) - 1));
+    const low = Math.max(SMALLEST, power10(Math.floor(Math.log10(scale.low) + 0.01) - 1));
     return range("log", end, { low: Math.min(low, end / 10), signed });
   }
   let end = top;

@@ -71,8 +71,13 @@ const en = {
   noNorm: "only weights: this layer was recorded without W_O",
   brings: (who: string, list: string) => `Most of what comes to ${who}: ${list}`,
   bringsNothing: (who: string) => `Nothing comes to ${who}`,
-  takes: (who: string, list: string) => `What ${who} brings is largest for: ${list}`,
-  lengthIs: (norm: string, product: string) => `times ‖v·W_O‖ = ${norm} gives ${product}, the length of what this key adds`,
+  takes: (who: string, list: string) => `${who} brings most to: ${list}`,
+  takesNothing: (who: string) => `${who} brings nothing to anybody`,
+  lengthsAre: "The numbers are lengths: weight times ‖v·W_O‖, in units of the residual stream.",
+  lengthIs: (norm: string) => `the length of what the key adds: the weight times ‖v·W_O‖ = ${norm}`,
+  length: "length",
+  differs: (who: string, list: string) => `${who} differs most at ${list}`,
+  differsNowhere: (who: string) => `${who} differs nowhere`,
 };
 
 const cs: typeof en = {
@@ -138,8 +143,13 @@ const cs: typeof en = {
   noNorm: "jen váhy: u této vrstvy není v záznamu W_O",
   brings: (who, list) => `${who} dostává nejvíc od: ${list}`,
   bringsNothing: (who) => `${who} nedostává nic`,
-  takes: (who, list) => `${who} přidává nejvíc k: ${list}`,
-  lengthIs: (norm, product) => `krát ‖v·W_O‖ = ${norm} je ${product}, délka toho, co klíč přidává`,
+  takes: (who, list) => `${who} přináší nejvíc sem: ${list}`,
+  takesNothing: (who) => `${who} nepřináší nikomu nic`,
+  lengthsAre: "Čísla jsou délky: váha krát ‖v·W_O‖, v jednotkách reziduálního proudu.",
+  lengthIs: (norm) => `délka toho, co klíč přidává: váha krát ‖v·W_O‖ = ${norm}`,
+  length: "délka",
+  differs: (who, list) => `${who}: největší rozdíl má ${list}`,
+  differsNowhere: (who) => `${who}: žádný rozdíl`,
 };
 
 export const colourWords = { en, cs: tied(cs) };

@@ -1,6 +1,6 @@
 // Numbers of the map as they are read: at the legend's ends, in cells, in lists of lengths.
 import type { Language } from "./language.svelte.ts";
-import { decimal, scientific } from "./numbers";
+import { decimal, percent, scientific } from "./numbers";
 
 /** A value under the legend: 0.5, 0.001, 3·10⁻⁵, −0.25; zeros at its end are left out. */
 export function scaleValue(value: number, lang: Language): string {
@@ -9,6 +9,19 @@ export function scaleValue(value: number, lang: Language): string {
   if (value >= 1e5 || value < 0.00095) return short(value, lang);
   const digits = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(value))));
   return bare(decimal(value, digits, lang));
+}
+
+/** What a list of a row or a column is made of. */
+export interface Kind {
+  lengths: boolean; // of what is brought; else parts of the attention
+  signed: boolean; // of one map less another
+}
+
+/** An entry of such a list: 61.3 %, 2.35, −4.0 %. */
+export function partSaid(value: number, { lengths, signed }: Kind, lang: Language): string {
+  if (!Number.isFinite(value)) return "NaN";
+  const said = lengths ? three(Math.abs(value), lang) : percent(Math.abs(value), lang);
+  return value < 0 ? `−${said}` : signed && value > 0 ? `+${said}` : said;
 }
 
 /** A percentage as it was chosen: 99 %, 99.9 %. */
