@@ -31,7 +31,7 @@ MAY = {
     "recording": {"matrix", "attend", "masks", "inputs"},
     "working": {"layer", "recording", "examples", "backends", "matrix", "inputs", "masks", "attend"},
     "capture": {"attend", "recording", "masks", "inputs", "matrix"},
-    "viewer": {"recording", "working", "matrix", "examples", "exercises", "lm"},
+    "viewer": {"recording", "working", "matrix", "examples", "exercises", "figures", "lm"},
     "figures": {"matrix", "working", "layer", "examples"},
     "exercises": {"attend", "costs", "examples", "layer", "masks", "positions", "working"},
     "worksheets": {"exercises", "layer", "examples"},

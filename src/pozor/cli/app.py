@@ -31,6 +31,7 @@ COMMANDS = (
     "exercise",
     "worksheet",
     "figure",
+    "html",
 )
 
 for _name in COMMANDS:

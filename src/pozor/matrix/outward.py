@@ -46,6 +46,47 @@ class Outward:
             cast("AttentionMap", self), item=batch, head=head, query=query, key=key, height=height, lang=lang
         )
 
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        heads: Any = None,
+        batch: int = 0,
+        dtype: Literal["float32", "float16"] = "float32",
+        lang: str | None = None,
+        title: str | None = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the map as one file that opens in any browser, from a mail too, and needs no network.
+
+        The page computes tiles, rows and cells by itself, from the q and k inside: the file grows with the
+        tokens, and its base of at most 1,024 × 1,024 blocks is bounded. Where q and k do not fit into `dtype`
+        lse and base are those of the rounded ones, and the page says the largest change of a probability.
+        A map from probs goes in as it is, up to 2,048 tokens a side. Readers without scripts see a picture.
+
+        Args:
+            path: NAME.html.
+            heads: One head or several; None is all.
+            batch: Which sequence.
+            dtype: Of q and k in the file: "float32", or "float16", half the size.
+            lang: "cs" or "en", the language it opens in; None: the reader's.
+            title: Of the page; None: the name of the recording, if there is one.
+            overwrite: Replace a file of that name.
+
+        Returns:
+            The path.
+
+        Raises:
+            OptionError: The name is taken or ends otherwise, a head is not there, the map holds what a file
+                cannot: a bias, a mask of more than 2^24 cells that is no ranges of keys.
+        """
+        from pozor.viewer.single import map_to_html
+
+        return map_to_html(
+            cast("AttentionMap", self), path, heads=heads, batch=batch, dtype=dtype, lang=lang, title=title,
+            overwrite=overwrite,
+        )  # fmt: skip
+
     def figure(
         self,
         path: str | os.PathLike[str],

@@ -1,5 +1,7 @@
 """What stands beside a still picture of a map: what it is, what a pixel is, which end is more."""
 
+from typing import Literal
+
 from pozor.language import decimal, tied
 from pozor.viewer.picture import DECADES
 
@@ -13,6 +15,7 @@ WORDS = {
         "preview": "A preview: every 16th row. A pixel is the largest of {side} × {side} cells",
         "scale": "darker is more, by powers of ten from {low} or less to 1; striped: hidden by the mask.",
         "still": "This is a picture; run the cell in a notebook to zoom, point and read.",
+        "file": "This is a picture; open the file in a browser that runs scripts to zoom, point and read.",
     },
     "cs": {
         "what": "{name}, vrstva {layer}, hlava {head}: {queries} dotazů (dolů) × {keys} klíčů (doprava).",
@@ -23,14 +26,27 @@ WORDS = {
         "preview": "Náhled: každý 16. řádek. Bod je největší z {side} × {side} buněk",
         "scale": "tmavší znamená víc, po mocninách deseti od {low} a méně do 1; pruhy: maska nedovolí.",
         "still": "Toto je jen obrázek; spusťte buňku v sešitu a půjde přibližovat, ukazovat a číst.",
+        "file": (
+            "Toto je jen obrázek; otevřete soubor v prohlížeči, který smí spouštět skripty, a půjde v něm "
+            "přibližovat, ukazovat a číst."
+        ),
     },
 }
 
 
 def caption(
-    lang: str, *, name: str, layer: int | None, head: int, queries: int, keys: int, zoom: int, preview: bool
+    lang: str,
+    *,
+    name: str,
+    layer: int | None,
+    head: int,
+    queries: int,
+    keys: int,
+    zoom: int,
+    preview: bool,
+    place: Literal["still", "file"] = "still",
 ) -> str:
-    """Three sentences.
+    """Three sentences; place: in a notebook, or in a file of its own.
 
     Example:
         >>> print(caption("en", name="", layer=2, head=5, queries=9, keys=9, zoom=0, preview=False))
@@ -44,4 +60,4 @@ def caption(
     )
     pixel = words["preview" if preview else "pixel" if zoom else "cell"].format(side=1 << zoom)
     scale = words["scale"].format(low=decimal(f"{10.0**-DECADES:g}", lang))
-    return tied(f"{what} {pixel}; {scale} {words['still']}", lang)
+    return tied(f"{what} {pixel}; {scale} {words[place]}", lang)

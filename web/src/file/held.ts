@@ -31,16 +31,10 @@ export interface HeldHead {
   };
 }
 
-/** What the dtype of the file took away: the largest change of a probability, and of how many rows. */
-export interface Change {
-  prob: number;
-  rows: number;
-}
-
 export interface FileDocument {
   format: 1;
   dtype: "float32" | "float16";
-  change: Change | null; // null: q and k are held as they were
+  change: number | null; // the largest of a probability by rounding; null: q and k are held as they were
   recording: RecordingDocument;
   item: ItemDocument;
   heads: HeldHead[];
