@@ -1,6 +1,7 @@
-"""One head's probabilities as the page of another viewer; run by the Python that has these viewers.
+"""One head as the page of a viewer; run by the Python that has this viewer.
 
     python peer_pages.py bertviz|inspectus|circuitsvis PROBS.npy TOKENS.json PAGE.html
+    python peer_pages.py pozor RECORDING.pozor "" PAGE.html
 
 Prints one JSON line: version, seconds, peak memory of the process. Nothing is fetched.
 """
@@ -49,15 +50,28 @@ def circuitsvis(probs: np.ndarray, tokens: list[str]) -> str:
     return shown._repr_html_()
 
 
+MAKERS = {  # what each imports: loading is not counted
+    "bertviz": (bertviz, ("torch", "bertviz")),
+    "inspectus": (inspectus, ("IPython.display", "inspectus")),
+    "circuitsvis": (circuitsvis, ("torch", "circuitsvis")),
+}
+
+
 def main() -> None:
     """Make the page."""
-    name, probs, tokens, path = sys.argv[1:]
-    given = np.load(probs), json.loads(Path(tokens).read_text(encoding="utf-8"))
-    for module in (*(["torch"] if name != "inspectus" else []), "IPython.display", name):
-        importlib.import_module(module)  # what loading takes is not counted
-    started = time.perf_counter()
-    body = {"bertviz": bertviz, "inspectus": inspectus, "circuitsvis": circuitsvis}[name](*given)
-    Path(path).write_text(PAGE.format(name=name, body=body), encoding="utf-8")
+    name, source, tokens, path = sys.argv[1:]
+    if name == "pozor":
+        import pozor
+
+        started = time.perf_counter()
+        pozor.open(source)[0, 0].to_html(path, overwrite=True)
+    else:
+        make, modules = MAKERS[name]
+        given = np.load(source), json.loads(Path(tokens).read_text(encoding="utf-8"))
+        for module in modules:
+            importlib.import_module(module)
+        started = time.perf_counter()
+        Path(path).write_text(PAGE.format(name=name, body=make(*given)), encoding="utf-8")
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"version": metadata.version(name), "seconds": seconds, "peak_bytes": peak}))

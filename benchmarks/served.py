@@ -31,10 +31,9 @@ class Server:
 
     def client(self) -> httpx.Client:
         """A client that has exchanged the key for the cookie."""
-        origin = self.address.split("/?")[0]
-        client = httpx.Client(base_url=origin, timeout=120, headers={"accept-encoding": "gzip"})
-        client.get(self.address.split("#")[0], follow_redirects=True).raise_for_status()
-        return client
+        signed_in = httpx.get(self.address.split("#")[0]).cookies
+        origin, gzip = self.address.split("/?")[0], {"accept-encoding": "gzip"}
+        return httpx.Client(base_url=origin, cookies=signed_in, headers=gzip, timeout=120)
 
     @property
     def id(self) -> str:

@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pozor_pages import DRAWN, count_draws
+import synthetic
+from pozor_pages import DRAWN, ask_engine, count_draws, keep_engine
 from served import Asking, is_preview, serving
 
 import pozor
@@ -78,7 +79,7 @@ def tiles(folder: Path, each: int = 24) -> dict[str, Any]:
             started = time.perf_counter()
             answer = heads[head].tile(zoom, row, column, reduce=reduce)
             took[zoom].append(1000 * (time.perf_counter() - started))
-            assert not is_preview(answer)
+            assert not is_preview(answer), f"head {head}, zoom {zoom}: its base map is gone again"
             assert len(answer.content) == 5 * 65_536
         return {
             **spread([t for all_of in took.values() for t in all_of]),
@@ -155,30 +156,31 @@ def open_slow(folder: Path) -> dict[str, Any]:
     return open_(folder, slow=True)
 
 
-def pan(folder: Path, seconds: float = 4.0) -> dict[str, Any]:
-    """Frames that the map draws in a second while it is dragged to and fro, all tiles being there."""
+def pan(folder: Path, seconds: float = 3.0) -> dict[str, Any]:
+    """Frames that the map draws in a second while it is dragged to and fro, all tiles being there.
+
+    At three depths: cells of a few pixels, of words' height, and so wide that their numbers stand in them.
+    """
     with copy(folder, REAL, bases=True) as recording, serving(recording) as server, chromium() as browser:
         page = browser.new_page(viewport=SIZE)
         count_draws(page)
         watch(page, DRAWN)
         first_picture(page, server.address, patience=50)
-        page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
         box = page.locator("[role=application]").bounding_box()
         assert box is not None
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        side = min(box["width"], box["height"])
+        x, y = box["x"] + 0.3 * side, box["y"] + 0.6 * side  # well below the diagonal
         page.mouse.move(x, y)
-        for _ in range(4):
-            page.mouse.wheel(0, -300)
-            page.wait_for_timeout(300)
-        found = {}
-        for run in (
-            "tiles_fetched",
-            "tiles_there",
-        ):  # the same way twice: the second time all are in the cache
-            found[run] = dragged(page, x, y, seconds)
+        depths = []
+        for turns in (4, 6, 25):
+            for _ in range(turns):
+                page.mouse.wheel(0, -200)
+                page.wait_for_timeout(150)
+            first = dragged(page, x, y, seconds)
             page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
-        return {**found["tiles_there"], "while_fetching": found["tiles_fetched"], "drawn": page.evaluate(
-            "document.querySelector('.host').dataset.drawn")}  # fmt: skip
+            depths.append(dragged(page, x, y, seconds) | {"first_time": first})
+        slowest = min(depths, key=lambda depth: depth["frames_per_s"])
+        return {**slowest, "depths": depths}
 
 
 def dragged(page: Any, x: float, y: float, seconds: float) -> dict[str, Any]:
@@ -197,6 +199,7 @@ def dragged(page: Any, x: float, y: float, seconds: float) -> dict[str, Any]:
     gaps = sorted(b - a for a, b in itertools.pairwise(frames))
     assert len(gaps) > 10, "the map was not dragged"
     return {
+        "drawn": page.evaluate("document.querySelector('.host').dataset.drawn").split("|", 1)[1],
         "frames_per_s": round(1000 * len(gaps) / (frames[-1] - frames[0]), 1),
         "gap_median_ms": round(statistics.median(gaps), 1),
         "gap_p95_ms": round(gaps[int(0.95 * (len(gaps) - 1))], 1),
@@ -235,6 +238,36 @@ def file(folder: Path) -> dict[str, Any]:
     return found
 
 
+def file_tiles(folder: Path, tokens: int = 16_384, each: int = 16) -> dict[str, Any]:
+    """Milliseconds of the tiles that a single file's own engine makes in the browser."""
+    del folder
+    rng = random.Random(0)
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
+        synthetic.make(Path(place) / "long.pozor", tokens)
+        path = pozor.open(Path(place) / "long.pozor")[0, 0].to_html(Path(place) / "long.html")
+        page = browser.new_page(viewport=SIZE)
+        keep_engine(page)
+        watch(page, DRAWN)
+        picture = first_picture(page, path.as_uri(), patience=50)
+        zooms = pozor.open(Path(place) / "long.pozor")[0, 0].zooms
+        asked = [spot for zoom in range(zooms) for spot in places(rng, zoom, zooms, each)]
+        rng.shuffle(asked)
+        took: dict[int, list[float]] = {zoom: [] for zoom in range(zooms)}
+        for n, (zoom, row, column, _, reduce) in enumerate(asked, 1_000_000):
+            given = {"layer": 0, "head": 0, "value": "prob", "reduce": reduce}
+            given |= {"zoom": zoom, "row": row, "column": column}
+            words = {name: str(value) for name, value in given.items()}
+            milliseconds, preview, nbytes = ask_engine(page, n, "tile", words)
+            assert (preview, nbytes) == (False, 5 * 65_536)
+            took[zoom].append(milliseconds)
+        return {
+            **spread([t for all_of in took.values() for t in all_of]),
+            "first_picture_s": picture,
+            "file_bytes": path.stat().st_size,
+            "zooms": {zoom: spread(times) for zoom, times in took.items()},
+        }
+
+
 def widget(folder: Path) -> dict[str, Any]:
     """Bytes of the notebook's bundle."""
     del folder
@@ -246,7 +279,7 @@ def main() -> None:
     """Measure the parts that are asked for."""
     parts: dict[str, Callable[[Path], dict[str, Any]]] = {
         "base": base, "tiles": tiles, "open": open_, "open_slow": open_slow, "pan": pan, "which": which,
-        "file": file, "widget": widget,
+        "file": file, "file_tiles": file_tiles, "widget": widget,
     }  # fmt: skip
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)

@@ -31,7 +31,7 @@ from pozor.recording.tokens import plain
 
 RESULTS = Path(__file__).parent / "viewers.jsonl"
 PAGES = Path(__file__).parent / "peer_pages.py"
-LIMIT = 2 << 30  # bytes, of the making and of the browser each
+LIMIT = 2e9  # bytes, of the making and of the browser each
 LENGTHS = (128, 512, 2048, 8192)
 # when a viewer has drawn: every cell has its node, or the canvas is there and a screenshot shows it filled
 DRAWN = {
@@ -80,9 +80,8 @@ class Head:
         """Its q and k as a recording of its own, whose base is not made yet."""
         labels = plain(self.tokens, labels=self.labels)
         place = self.folder / "head.pozor"
-        return pozor.Recording.from_arrays(
-            place, self.q, self.k, self.v, causal=True, tokens=labels, overwrite=True
-        )
+        pozor.Recording.from_arrays(place, self.q, self.k, self.v, causal=True, tokens=labels, overwrite=True)
+        return place
 
 
 def measure(viewer: str, head: Head, given: argparse.Namespace) -> dict[str, Any]:
