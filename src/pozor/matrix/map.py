@@ -266,6 +266,8 @@ class AttentionMap(Prepared, Outward):
                     q, k, v, **changed, tokens=self.tokens, query_tokens=self.query_tokens, v_norm=v_norm
                 )
                 made.causal_ok, made.source = self.causal_ok, self.source
+                if isinstance(self.source, dict):
+                    made.source = {**self.source, "variant": name}
                 made.store = None if self.store is None else self.store.of(name)
                 self._variants[name] = made
             return self._variants[name]

@@ -5,18 +5,21 @@ import json
 import logging
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from pozor.errors import PozorError
+from pozor.errors import OptionError, PozorError
 from pozor.viewer.desk import PAYLOADS, Desk
 from pozor.viewer.library import Changed, NotThere, sentence
 from pozor.viewer.workers import WORKERS
 
 PART = 512 << 10  # bytes of one message's buffer; hosts send it as base64 at worst: 683 KiB of a million
+A_WHILE = 0.15  # seconds, until one asks again for what is being made behind
 SMALL = 16 << 10  # bytes that are not worth packing
 MOST = 256  # questions that wait at once
 
 Send = Callable[[dict[str, Any], list[bytes]], None]
+Work = Callable[[], list[tuple[dict[str, Any], list[bytes]]]]
 
 
 class Channel:
@@ -71,19 +74,17 @@ class Channel:
             self._send({"n": number, "error": wrong, "status": 400}, [])
             return
 
-        def work() -> list[tuple[dict[str, Any], list[bytes]]]:
-            return answered(desk, number, ask, given)
-
+        work, waits = partial(answered, desk, number, ask, given), partial(_waits, desk, ask, given)
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self._deliver(work())
             return
-        self._waiting[number] = loop.create_task(self._answer(number, work))
+        self._waiting[number] = loop.create_task(self._answer(number, work, waits))
 
-    async def _answer(
-        self, number: int, work: Callable[[], list[tuple[dict[str, Any], list[bytes]]]]
-    ) -> None:
+    async def _answer(self, number: int, work: Work, waits: Callable[[], bool]) -> None:
+        while await WORKERS.run(waits):  # so that no thread waits
+            await asyncio.sleep(A_WHILE)
         messages = await WORKERS.run(work)
         if self._waiting.pop(number, None) is not None:
             self._deliver(messages)
@@ -94,19 +95,33 @@ class Channel:
                 self._send(message, buffers)
 
 
+def _waits(desk: Desk, ask: Any, given: Any) -> bool:
+    """Whether the answer is still being made behind; a wrong question does not wait."""
+    try:
+        return isinstance(ask, str) and ask in PAYLOADS and desk.waits(ask, _strings(given))
+    except (PozorError, OSError):
+        return False
+
+
+def _strings(given: Any) -> dict[str, str]:
+    if not isinstance(given or {}, Mapping):
+        raise OptionError("A question is {n: number, ask: name, given: {name: text}}.")
+    return {str(name): str(value) for name, value in (given or {}).items()}
+
+
 def answered(desk: Desk, number: int, ask: Any, given: Any) -> list[tuple[dict[str, Any], list[bytes]]]:
     """The messages that answer a question, an error included; their buffers together are the body."""
     try:
-        if not isinstance(ask, str) or not isinstance(given or {}, Mapping):
-            raise NotThere("A question is {n: number, ask: name, given: {name: text}}.")
-        strings = {str(name): str(value) for name, value in (given or {}).items()}
-        if ask in PAYLOADS:
+        strings = _strings(given)
+        if isinstance(ask, str) and ask in PAYLOADS:
             payload = desk.payload(ask, strings)
             return _parts(
                 {"n": number, "payload": True, "preview": payload.preview}, payload.body, zlib.Z_RLE
             )
         # as ASCII bytes: a lone surrogate of a token would not pass a host's own JSON
-        body = json.dumps(desk.document(ask, strings), allow_nan=False, separators=(",", ":")).encode("ascii")
+        body = json.dumps(desk.document(str(ask), strings), allow_nan=False, separators=(",", ":")).encode(
+            "ascii"
+        )
         return _parts({"n": number, "document": True}, body, zlib.Z_DEFAULT_STRATEGY)
     except (PozorError, OSError) as error:
         missing = isinstance(error, NotThere | FileNotFoundError)

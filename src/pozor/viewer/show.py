@@ -18,8 +18,13 @@ _MAPS = maps_shelf()  # one for all views of a process, so that their memory is 
 
 
 def show_map(shown: "AttentionMap", **options: Any) -> "MapWidget":
-    """The view of one map; `AttentionMap.show` says the options."""
-    return _view(MapDesk(shown), options)
+    """The view of one map, or of the recording it is from; `AttentionMap.show` says the options."""
+    source = shown.source
+    if not (isinstance(source, dict) and "recording" in source):
+        return _view(MapDesk(shown), options)
+    recorded = {name: source[name] for name in ("layer", "head", "item", "kind")}
+    variant = source.get("variant", "recorded")
+    return show_recording(source["recording"], **{**options, **recorded, "variant": variant})
 
 
 def show_recording(recording: "Recording", **options: Any) -> "MapWidget":
