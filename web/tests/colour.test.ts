@@ -121,6 +121,7 @@ describe("the track of the legend", () => {
     expect(says(range("power", 1))).toEqual(["0", "0.3", "1"]); // the middle is 0.25
     expect(says(range("log", 1, { low: 1e-4 }))).toEqual(["10⁻⁴", "0.001", "0.01", "0.1", "1"]);
     expect(says(range("linear", 1, { signed: true }))).toEqual(["−1", "−0.5", "0", "0.5", "1"]);
+    expect(says(range("log", 1, { low: 1e-4, signed: true }))).toEqual(["−1", "−0.01", "0", "0.01", "1"]);
   });
   it("steps by hundredths, and never stands still", () => {
     const track = range("linear", 1);

@@ -27,7 +27,8 @@ export interface Tick {
 /** Values to print under the track: its ends and a round middle; for a logarithmic one its powers of ten. */
 export function ticks(track: Range): Tick[] {
   const magnitudes = track.transfer === "log" ? decades(track) : [0, track.transfer === "power" ? middle(track) : track.high / 2, track.high];
-  const values = track.signed ? [...magnitudes.filter((one) => one > 0).reverse().map((one) => -one), 0, ...magnitudes.filter((one) => one > 0)] : magnitudes;
+  const sides = magnitudes.filter((one) => one > track.low * 1.01); // the floor itself lies where 0 lies
+  const values = track.signed ? [...sides.map((one) => -one).reverse(), 0, ...sides] : magnitudes;
   return values.map((value) => ({ value, at: place(value, track) }));
 }
 
