@@ -12,6 +12,8 @@ export class HeadsState {
   gridAsks = $state(false);
   /** Chosen for a combination, in the order of choosing; all of the kind that the map has. */
   chosen = $state.raw<readonly HeadName[]>([]);
+  /** A click on a head chooses it instead of opening it. */
+  choosing = $state(false);
   /** The reduction that a combination has replaced by one that is exact from afar. */
   replaced: { by: Reduce; was: Reduce } | null = null;
 }

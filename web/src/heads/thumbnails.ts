@@ -35,6 +35,11 @@ export class Thumbnails {
     return this.pending.size > 0 || this.queue.length > 0;
   }
 
+  /** Is something in sight a preview? */
+  get rough(): boolean {
+    return [...this.wanted.keys()].some((name) => this.kept.get(name)?.preview === true);
+  }
+
   /** Ask for these and nothing else, in this order. */
   want(layers: readonly LayerName[]): void {
     this.wanted = new Map(layers.map((layer) => [nameOfLayer(layer), layer]));

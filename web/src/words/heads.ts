@@ -39,7 +39,9 @@ const en = {
   layer: "layer",
   head: "head",
   measuring: (percent: string) => `measuring: ${percent}`,
-  pictures: "drawing the small pictures…",
+  pictures: "fetching small pictures…",
+  rough: "small pictures of every 16th row; the exact ones are being made",
+  height: "Height of the heads",
   cell: (name: string, number: string, value: string, open: boolean, chosen: boolean) =>
     `head ${name}, ${number} ${value}${open ? ", open in the map" : ""}${chosen ? ", chosen" : ""}`,
   unknown: "not known",
@@ -61,7 +63,8 @@ const en = {
   // combinations
   combine: "Combine heads",
   chosen: (heads: number) => `${count(heads, "en", ["head", "heads", "heads"])} chosen`,
-  chooseHint: "Choose heads by their squares, or with Space, to see their mean, their largest or their difference.",
+  chooseHeads: "combine",
+  chooseHint: "Click heads, or press Space on them: their mean, their largest or the difference of two becomes the map.",
   mean: "mean",
   max: "largest",
   less: (one: string, other: string) => `${one} less ${other}`,
@@ -127,7 +130,9 @@ const cs: typeof en = {
   layer: "vrstva",
   head: "hlava",
   measuring: (percent) => `měřím: ${percent}`,
-  pictures: "kreslím obrázky…",
+  pictures: "načítám obrázky…",
+  rough: "obrázky zatím z každého 16. řádku; přesné se počítají",
+  height: "Výška hlav",
   cell: (name, number, value, open, chosen) =>
     `hlava ${name}, ${number} ${value}${open ? ", otevřená v mapě" : ""}${chosen ? ", vybraná" : ""}`,
   unknown: "není známo",
@@ -147,7 +152,8 @@ const cs: typeof en = {
 
   combine: "Kombinovat hlavy",
   chosen: (heads) => count(heads, "cs", ["vybraná hlava", "vybrané hlavy", "vybraných hlav"]),
-  chooseHint: "Vyberte hlavy čtverečkem nebo mezerníkem a uvidíte jejich průměr, největší hodnotu nebo rozdíl.",
+  chooseHeads: "kombinovat",
+  chooseHint: "Klikejte na hlavy nebo je vybírejte mezerníkem: mapa ukáže jejich průměr, největší hodnotu nebo rozdíl dvou.",
   mean: "průměr",
   max: "největší",
   less: (one, other) => `${one} minus ${other}`,
