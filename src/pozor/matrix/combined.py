@@ -1,0 +1,149 @@
+"""The cells of several heads combined one by one: their weighted sum or their largest; which are seen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pozor.masks import Ranges
+from pozor.masks.ranges import tidy
+from pozor.matrix.counting import counted
+from pozor.matrix.pooling import CHUNK_KEYS, CHUNK_ROWS, Cells, fold
+
+Place = tuple[Cells, int, int]  # cells, batch, head
+
+
+def farthest(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Of the largest value and the largest of the negated ones, the one farther from 0, with its sign."""
+    return np.where(below > above, -below, above)
+
+
+class CombinedCells:
+    """Cells as `pooling.pool` reads them; batch and head have no meaning here.
+
+    Args:
+        q_len, kv_len: Sizes.
+        parts: (cells, batch, head, weight of each key or None) of each head.
+        factors: Of each head in the sum; None: the largest of them.
+        places: Heads whose masks differ; a cell is visible that one of them shows.
+    """
+
+    batch = num_heads = 1
+
+    def __init__(
+        self,
+        q_len: int,
+        kv_len: int,
+        parts: Sequence[tuple[Cells, int, int, np.ndarray | None]],
+        factors: Sequence[float] | None,
+        places: Sequence[Place],
+    ) -> None:
+        self.q_len, self.kv_len = q_len, kv_len
+        self._parts, self._factors, self._places = parts, factors, places
+
+    def probs(
+        self, batch: int, head: int, rows: slice, keys: slice, dtype: Any = np.float64
+    ) -> tuple[np.ndarray, np.ndarray | bool]:
+        """The combination, 0 where none is visible, and what is visible."""
+        del batch, head
+        combined: np.ndarray | None = None
+        for number, (cells, of_batch, of_head, weight) in enumerate(self._parts):
+            probs, visible = cells.probs(of_batch, of_head, rows, keys, dtype)
+            with np.errstate(invalid="ignore", over="ignore"):
+                if weight is not None and visible is not False:
+                    probs = probs * weight[keys].astype(dtype)
+                    probs = probs if visible is True else np.where(visible, probs, 0)
+                if self._factors is None:
+                    combined = probs if combined is None else np.maximum(combined, probs)
+                else:
+                    probs = probs * dtype(self._factors[number])
+                    combined = probs if combined is None else combined + probs
+        assert combined is not None
+        return combined, self.visible(0, 0, rows, keys)
+
+    def visible(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray | bool:
+        """What one of the heads shows."""
+        del batch, head
+        seen: np.ndarray | bool = False
+        for cells, of_batch, of_head in self._places:
+            here = cells.visible(of_batch, of_head, rows, keys)
+            if here is True:
+                return True
+            seen = here if seen is False else seen | here
+        return seen
+
+    def squares(self, *_: object) -> None:
+        """Cell by cell: a max of sums is no sum of maxima."""
+
+    def seeing(self, batch: int = 0, head: int = 0) -> np.ndarray:
+        """Which rows see anything in one of them."""
+        del batch, head
+        seen = [cells.seeing(of_batch, of_head) for cells, of_batch, of_head in self._places]
+        return np.logical_or.reduce(seen)
+
+    def ranges(self, batch: int, head: int, rows: slice) -> Ranges | None:
+        """The ranges of keys that one of them shows; None where only blocks can tell."""
+        del batch, head
+        return union([cells.ranges(of_batch, of_head, rows) for cells, of_batch, of_head in self._places])
+
+    def spans(self, batch: int, head: int, rows: slice) -> list[slice]:
+        """All the keys."""
+        del batch, head, rows
+        return [slice(0, self.kv_len)] if self.kv_len else []
+
+    def thinned(self, batch: int, head: int, every: int) -> "CombinedCells":
+        """Every so many-th row."""
+        raise NotImplementedError
+
+    # ---- how many are visible ------------------------------------------------------------------------------
+
+    def count(self, rows: slice, keys: slice, size: int) -> np.ndarray:
+        """Visible cells of squares of size × size."""
+        return _count(self, 0, 0, rows, keys, size, size)
+
+    def counts(self, cells: Cells, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray:
+        """Those of one head."""
+        return _count(cells, batch, head, rows, keys, size, size)
+
+    def queries(self, cells: Cells, batch: int, head: int, rows: slice) -> np.ndarray:
+        """How many of the rows see each key of one head, (kv_len,)."""
+        height = max(1, rows.stop - rows.start)
+        found = _count(cells, batch, head, rows, slice(0, self.kv_len), height, 1)
+        return found[0] if len(found) else np.zeros(self.kv_len, np.int64)
+
+    def queries_of_all(self, rows: slice) -> np.ndarray:
+        """The same of all heads together."""
+        return self.queries(self, 0, 0, rows)
+
+
+def union(ranges: Sequence[Ranges | None]) -> Ranges | None:
+    """The keys that one of them holds, row by row; None where one of them is, or a row has more than 8."""
+    held = [one for one in ranges if one is not None]
+    if len(held) != len(ranges):
+        return None
+    if len(held) == 1:
+        return held[0]
+    return tidy(*(np.concatenate(ends, axis=1) for ends in zip(*held)))
+
+
+def _count(
+    cells: Cells, batch: int, head: int, rows: slice, keys: slice, height: int, width: int
+) -> np.ndarray:
+    ranges = cells.ranges(batch, head, rows)
+    if ranges is not None:
+        return counted(ranges, keys, height, width)
+    lines, columns = -(-(rows.stop - rows.start) // height), -(-(keys.stop - keys.start) // width)
+    count = np.zeros((lines, columns), np.int64)
+    wide = max(1, CHUNK_KEYS // width) * width
+    for start in range(rows.start, rows.stop, CHUNK_ROWS):
+        some = slice(start, min(start + CHUNK_ROWS, rows.stop))
+        line = np.arange(some.start - rows.start, some.stop - rows.start) // height
+        for first in range(keys.start, keys.stop, wide):
+            part = slice(first, min(first + wide, keys.stop))
+            seen = np.broadcast_to(
+                cells.visible(batch, head, some, part), (some.stop - start, part.stop - first)
+            )
+            across = fold(np.add, seen.astype(np.int64), width, 1)
+            column = (first - keys.start) // width
+            np.add.at(count[:, column : column + across.shape[1]], line, across)
+    return count
