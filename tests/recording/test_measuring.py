@@ -12,6 +12,12 @@ from pozor.recording.document import Rows
 from pozor.recording.mask_form import MaskForm
 from pozor.recording.tokens import plain
 
+
+@pytest.fixture(autouse=True)
+def kept(monkeypatch):
+    monkeypatch.setattr("pozor.recording.measures.NO_STORE", 20)  # tokens
+
+
 LABELS = [f"w{n % 7}" for n in range(30)]
 
 
@@ -39,6 +45,12 @@ def test_lines_are_what_maps_say(tmp_path):
         found = [line[name] for name in ("entropy", "distance", "induction")]
         np.testing.assert_array_equal(found, [sums.entropy, sums.distance, sums.induction])
         assert found[0] == pytest.approx(map.entropy().mean(), rel=1e-6)
+
+
+def test_what_takes_no_time_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("pozor.recording.measures.NO_STORE", 30)
+    recorded(tmp_path / "a.pozor").measuring().making.make()
+    assert not (tmp_path / "a.pozor" / "base").exists()
 
 
 def test_what_is_known_is_kept_until_the_files_change(tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
     from pozor.recording.reader import Recording
 
+NO_STORE = 1024  # tokens up to which measuring takes no time that were worth a file
+
 
 class RecordedMeasuring(Measuring):
     """All heads of one item, in the order of `Recording.heads`."""
@@ -49,8 +51,10 @@ class RecordedMeasuring(Measuring):
         shown = self._recording.map(entry.layer, head, self._item, entry.kind)
         return shown, {"ids": ids, "one_sequence": entry.kind == "self"}
 
-    def store(self) -> tuple[BaseStore, str]:
+    def store(self) -> tuple[BaseStore, str] | None:
         """base/ of the recording; all that was read for the item tells whether the numbers still hold."""
+        if len(self._recording.items[self._item].tokens) <= NO_STORE:
+            return None
         folder = item_folder(self._item)
         files = [f"{folder}/{entry.file}" for entry in self._recording.layers]
         weights = [f"weights/{entry.file}" for entry in self._recording.layers]
