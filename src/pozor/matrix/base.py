@@ -186,7 +186,8 @@ class _Bands:
 
     def __iter__(self) -> Iterator[float]:
         q_len, kv_len = self.cells.q_len, self.cells.kv_len
-        step = max(1, BAND // self.every // max(kv_len, 1) // self.height) * self.height
+        cells = BAND if self.every == 1 else BAND // 8  # small squares take longer, and more memory
+        step = max(1, cells // max(kv_len, 1) // self.height) * self.height
         spans = [self._columns(first) for first in range(0, q_len, self.height)]
         whole, done = max(1, sum(last - first for first, last in spans)), 0
         for start in range(0, q_len, step):
@@ -217,23 +218,22 @@ class _Bands:
         return spans[0].start // SIDE, -(-spans[-1].stop // SIDE)
 
     def _add(self, rows: slice, spans: list[tuple[int, int]]) -> None:
-        used = [span for span in spans if span[1] > span[0]]
-        left = min((first for first, _ in used), default=0)
-        right = max((last for _, last in used), default=0)
+        left = min((first for first, last in spans if last > first), default=0)
+        right = max((last for _, last in spans), default=0)
         keys = slice(left * SIDE, min(right * SIDE, self.cells.kv_len))
         arrays: tuple[np.ndarray, ...] = ()
         if keys.start < keys.stop:
             found = pooling.pool(self.cells, *self.place, rows, keys, self.height, self.weight)
             three = (np.maximum, found.largest), (np.add, found.total), (np.add, found.count)
-            arrays = tuple(fold(ufunc, array, self.every, 1) for ufunc, array in three)
+            used = three[:2] if self.counts_told else three
+            arrays = tuple(fold(ufunc, array, self.every, 1) for ufunc, array in used)
         for line, (first, last) in enumerate(spans):
             self.firsts.append(first)
             self.widths.append(last - first)
             if last == first:
                 continue
             for part, array, dtype in zip(self.parts, arrays, (np.float32, np.float32, np.int32)):
-                if part is not self.parts[2] or not self.counts_told:
-                    part.append(array[line, first - left : last - left].astype(dtype))
+                part.append(array[line, first - left : last - left].astype(dtype))
 
 
 def _counts_told(cells: Cells, batch: int, head: int) -> bool:

@@ -11,10 +11,12 @@ from pozor.inputs import Problem, as_numpy, to_numpy
 from pozor.masks import Ranges
 from pozor.matrix.counting import counted
 from pozor.matrix.part import part
+from pozor.matrix.precise import precise
 from pozor.matrix.tracks import Tracks
 
 ROWS, KEYS = 4096, 16_384  # rows or keys turned to float64 at once where one column or row is wanted
 LSE_ROWS = 2048  # rows whose lse is observed at once
+POOLED = 64  # side of blocks that the pass which finds lse reduces to as well
 TRACK_CELLS = 1 << 28  # cells of a band of rows: a step of a tenth of a second or two
 
 
@@ -35,6 +37,11 @@ class ScoredCells:
         self._seeing: dict[tuple[int, int], np.ndarray] = {}
         self._lock = threading.Lock()
 
+    @property
+    def lse_is_stored(self) -> bool:
+        """Whether lse was given; else it is kept in float64 here."""
+        return self._lse is not None
+
     def observe(self, batch: int, head: int, want: Want | None = None, rows: slice | None = None) -> Any:
         """The pass over some rows of one head, where q and k lie; arrays have the axes (1, 1, …)."""
         whole = slice(0, self.q_len) if rows is None else rows
@@ -46,16 +53,16 @@ class ScoredCells:
         if self._lse is not None:
             return self._lse[batch, head, rows]
         with self._lock:
-            if (batch, head) not in self._observed:
-                empty = np.zeros(self.q_len, self.problem.compute_dtype), np.zeros(self.q_len, dtype=bool)
-                self._observed[batch, head] = empty
-            found, known = self._observed[batch, head]
+            found, known = self._observed_of(batch, head)
             for start in range(rows.start // LSE_ROWS * LSE_ROWS, rows.stop, LSE_ROWS):
                 some = slice(start, min(start + LSE_ROWS, self.q_len))
                 if not known[some].all():
-                    found[some] = to_numpy(self.observe(batch, head, rows=some).lse)[0, 0]
+                    found[some] = to_numpy(self._observed_precisely(batch, head, some, Want()).lse)[0, 0]
                     known[some] = True
         return found[rows]
+
+    def _observed_precisely(self, batch: int, head: int, rows: slice, want: Want) -> Any:
+        return solve(precise(part(self._judged, batch, head, rows)), want, self.backend)
 
     def visible(self, batch: int, head: int, rows: slice, keys: slice) -> np.ndarray | bool:
         """What the mask, and a bias of −inf, let be seen: bool (rows, keys), or True or False for all."""
@@ -89,8 +96,32 @@ class ScoredCells:
         self, batch: int, head: int, rows: slice, keys: slice, size: int, weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Largest, total and count of the visible in squares, where q and k lie; None: cell by cell."""
+        if size == POOLED and weight is None and (found := self._pooled(batch, head, rows, keys)) is not None:
+            return found
         lse = self.lse(batch, head, rows)
         return squares(self._judged, batch, head, rows, keys, size, lse, weight, self.backend)
+
+    def _pooled(
+        self, batch: int, head: int, rows: slice, keys: slice
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """As squares, lse and all in one pass; None where lse is known or the mask alone does not count."""
+        ranges = None if self._lse is not None else self.ranges(batch, head, rows)
+        with self._lock:
+            found, known = self._observed_of(batch, head)
+            if ranges is None or known[rows].all() or not self.kv_len:
+                return None
+            seen = self._observed_precisely(batch, head, rows, Want(pooled=POOLED))
+            found[rows], known[rows] = to_numpy(seen.lse)[0, 0], True
+        columns = slice(keys.start // POOLED, -(-keys.stop // POOLED))
+        largest, mean = (to_numpy(x)[0, 0, :, columns] for x in (seen.pooled.max, seen.pooled.mean))
+        count = counted(ranges, keys, POOLED, POOLED)
+        total = np.where(count > 0, mean.astype(np.float64) * count, 0)
+        return np.where(count > 0, largest, 0).astype(np.float32), total, count
+
+    def _observed_of(self, batch: int, head: int) -> tuple[np.ndarray, np.ndarray]:
+        if (batch, head) not in self._observed:
+            self._observed[batch, head] = np.zeros(self.q_len), np.zeros(self.q_len, dtype=bool)
+        return self._observed[batch, head]
 
     def row(self, batch: int, head: int, query: int, hidden: Sequence[int] = ()) -> np.ndarray:
         """One row in float64 from q and k by the formula, (kv_len,); the stored lse is not used."""

@@ -173,7 +173,8 @@ class AttentionMap(Prepared, Outward):
         if not self.batch:
             return np.zeros((0, self.num_heads, self.q_len))
         heads = range(self.num_heads)
-        return np.stack([np.stack([cells.lse(b, h) for h in heads]) for b in range(self.batch)])
+        whole = np.stack([np.stack([cells.lse(b, h) for h in heads]) for b in range(self.batch)])
+        return whole if cells.lse_is_stored else whole.astype(cells.problem.compute_dtype, copy=False)
 
     def row(self, query: int, *, hidden: Sequence[int] = (), head: int = 0, batch: int = 0) -> np.ndarray:
         """Probs of one query in float64, from q and k by the formula: (kv_len,), 0 where hidden.

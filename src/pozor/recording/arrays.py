@@ -121,14 +121,14 @@ def _form(
 def _write_layer(
     writer: Any, number: int, held: tuple, form: MaskForm, scale: Any, softcap: Any, sink: Any, w_o: Any
 ) -> None:
-    from pozor.attend import observe
+    from pozor.matrix import AttentionMap
 
     q, k, v = held
     heads, kv_heads, kv_len = q.shape[0], k.shape[0], k.shape[1]
     options = form.options(q.shape[1], kv_len)
-    lse = observe(q, k, v, **options, scale=scale, softcap=softcap, sink=sink).lse
+    lse = AttentionMap(q, k, v, **options, scale=scale, softcap=softcap, sink=sink).lse
     scale = q.shape[2] ** -0.5 if scale is None else float(scale)
-    arrays = {"q": q, "k": k, "v": v, "lse": np.asarray(lse, np.float32)}
+    arrays = {"q": q, "k": k, "v": v, "lse": np.asarray(lse, np.float32)[0]}
     weights: dict[str, np.ndarray] = {}
     of_head = tuple(head // (heads // kv_heads) for head in range(heads))
     if sink is not None:

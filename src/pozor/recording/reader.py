@@ -275,7 +275,8 @@ class Recording(Outward):
     def _base_store(self, entry: Layer, head: int, item: int) -> BaseStore:
         folder = item_folder(item)
         sources = ("recording.json", f"{folder}/{entry.file}", f"weights/{entry.file}")
-        return BaseStore(self.path, sources, f"{folder}/{entry.file.removesuffix('.safetensors')}/head-{head:03}")
+        place = f"{folder}/{entry.file.removesuffix('.safetensors')}/head-{head:03}"
+        return BaseStore(self.path, sources, place)
 
     def _item(self, item: int) -> int:
         count = len(self._document.items)

@@ -186,8 +186,8 @@ def squares(
     if not (alone or wide):
         # by what is seen alone: hidden rows and keys must not change a bit
         seen = problem.visibility.seen_keys(batch, head, rows, keys)
-        q_seen, k_seen = q[0, 0][lse > -np.inf], k[0, 0][seen]
-        wide = not _fits_float(problem.scale, q_seen.astype(np.float32), k_seen.astype(np.float32), lse)
+        q_seen, k_seen = _some(q[0, 0], lse > -np.inf), _some(k[0, 0], seen)
+        wide = not _fits_float(problem.scale, q_seen, k_seen, lse)
     _native.squares(
         _bits(q),
         _bits(k),
@@ -210,6 +210,11 @@ def squares(
         threads,
     )
     return largest, total, count
+
+
+def _some(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some of the rows in float32, without a copy where none is needed."""
+    return (array if rows.all() else array[rows]).astype(np.float32, copy=False)
 
 
 def _fits_float(scale: float, q: np.ndarray, k: np.ndarray, lse: np.ndarray) -> bool:
