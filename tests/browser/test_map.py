@@ -39,7 +39,7 @@ def shipped() -> "pozor.Recording":
 
 
 def inspector(page: Page):
-    return page.locator("#panel-inspector")
+    return page.locator("#panel-inspector section[data-kind]")
 
 
 # --- rows, columns, cells
@@ -50,7 +50,7 @@ def test_a_row_shows_where_its_word_looks(on_map: Page, shipped: "pozor.Recordin
     probs = shipped.map(13, 8).row(33)  # " it", in "ran after it"
     on_map.locator("[data-piece='33']").click()
     expect(inspector(on_map).locator("h2")).to_contain_text("looks mainly at")
-    lines = inspector(on_map).locator("ol button")
+    lines = inspector(on_map).locator("ol button.line")
     best = np.argsort(-probs)[:12]
     texts = lines.all_inner_texts()
     assert [int(text.split()[0]) for text in texts] == best.tolist()
@@ -72,7 +72,7 @@ def test_a_column_shows_who_looks_at_its_word(on_map: Page, shipped: "pozor.Reco
     column_label(on_map, 4).click()
     column = shipped.map(13, 8).column(4)
     best = np.argsort(-column)[:14]
-    lines = inspector(on_map).locator("ol button")
+    lines = inspector(on_map).locator("ol button.line")
     expect(lines).to_have_count(14)
     assert [int(text.split()[0]) for text in lines.all_inner_texts()] == best.tolist()
     received = shipped.map(13, 8).received()[4]
@@ -219,7 +219,7 @@ def test_the_mask_is_recomputed(on_map: Page, shipped: "pozor.Recording") -> Non
     drawn(on_map)
     expect(on_map.locator(".legend .mask")).to_contain_text("without a mask")
     unmasked = shipped.map(13, 8).variant("unmasked").row(0)
-    first = inspector(on_map).locator("ol button").first
+    first = inspector(on_map).locator("ol button.line").first
     expect(first).to_contain_text(f"{unmasked.max() * 100:.1f}")
     expect(inspector(on_map)).not_to_contain_text("The mask hides")
     on_map.keyboard.press("m")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 
 def inspector(page: Page):
-    return page.locator("#panel-inspector")
+    return page.locator("#panel-inspector section[data-kind]")
 
 
 def plain(heading: Locator) -> str:
@@ -35,7 +35,7 @@ def test_each_text_of_a_recording_has_its_own_map(on_map: Page, app: App) -> Non
     expect(on_map.locator(".axis.y button")).to_have_count(7)
     row_label(on_map, 2).click()
     probs = recording.map(0, 1, item=1).row(2)  # " slept"
-    lines = inspector(on_map).locator("ol button")
+    lines = inspector(on_map).locator("ol button.line")
     expect(lines).to_have_count(7)
     assert [int(text.split()[0]) for text in lines.all_inner_texts()] == np.argsort(-probs).tolist()
     # the word that stands twice is told apart by its place
