@@ -28,6 +28,8 @@ function start(target: HTMLElement): void {
       array.remove(); // the worker has it: not twice in memory
     }
     const source = fileSource(file, texts);
+    // for a reader's console, and for tests: `await pozor.row({ item: 0, layer: 3, … }, 5, [])`
+    Object.assign(globalThis, { pozor: source });
     target.replaceChildren();
     mount(FilePage, { target, props: { source, file } });
   } catch (failure) {

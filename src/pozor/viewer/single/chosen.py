@@ -1,6 +1,6 @@
 """Which heads go into the file, and how they and their text are called there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +24,7 @@ class Chosen:
     heads: list[Head]
     recording: RecordingDocument
     item: ItemDocument
-    measures: list[HeadLine]
+    measures: Callable[[], list[HeadLine]]  # a pass over each head
 
 
 def of_map(shown: "AttentionMap", heads: Any, batch: int) -> Chosen:
@@ -51,7 +51,7 @@ def of_map(shown: "AttentionMap", heads: Any, batch: int) -> Chosen:
             document["variants"] = ["recorded"]
         place = {"head": number, "batch": batch}
         chosen.append(Head(shown, place, 0, "self", number, number // group, document))
-    return Chosen(chosen, _only(recording, chosen, batch), item, measured.of_map(chosen))
+    return Chosen(chosen, _only(recording, chosen, batch), item, lambda: measured.of_map(chosen))
 
 
 def of_recording(recording: "Recording", layers: Any, heads: Any, item: int, kind: str) -> Chosen:
@@ -60,9 +60,10 @@ def of_recording(recording: "Recording", layers: Any, heads: Any, item: int, kin
     Raises:
         OptionError: One of them was not recorded.
     """
-    if kind not in ("self", "cross"):
-        raise OptionError(f"kind must be self or cross; got {kind!r}.")
     held = [entry.layer for entry in recording.layers if entry.kind == kind]
+    if not held:
+        kinds = " or ".join(sorted({entry.kind for entry in recording.layers}))
+        raise OptionError(f"kind must be {kinds}, as recorded; got {kind!r}.")
     places = []
     for layer in _numbers("layers", layers, held):
         entry = recording.layer(layer, kind)
@@ -98,8 +99,11 @@ def _recorded(recording: "Recording", maps: Sequence["AttentionMap"]) -> Chosen:
         document = cast(Any, dict(desk.document("map", given)))
         place = {"head": 0, "batch": 0}
         chosen.append(Head(shown, place, int(layer), kind, int(head), kv_head, document))
-    lines = measured.of_recording(chosen, recording, item)
-    return Chosen(chosen, _only(desk.recording(), chosen, item), desk.item(item), lines)
+
+    def measures() -> list[HeadLine]:
+        return measured.of_recording(chosen, recording, item)
+
+    return Chosen(chosen, _only(desk.recording(), chosen, item), desk.item(item), measures)
 
 
 def _only(recording: RecordingDocument, chosen: Sequence[Head], item: int) -> RecordingDocument:
@@ -134,7 +138,7 @@ def _numbers(name: str, given: Any, held: Sequence[int]) -> list[int]:
     if given is None:
         return [int(number) for number in held]
     asked = [given] if isinstance(given, int) else list(given) if not isinstance(given, str) else []
-    there = ranges([int(number) for number in held]) or "none"
+    there = ranges([int(number) for number in held])
     if not asked or any(isinstance(number, bool) or number not in held for number in asked):
         raise OptionError(f"{name} must be among {there}, one number or several; got {given!r:.60}.")
     return sorted({int(number) for number in asked})

@@ -45,6 +45,7 @@ def pack(one: Head, dtype: str, packed: Packed) -> tuple[dict[str, Any], float |
         raise OptionError(
             "to_html cannot put a bias into a file; leave bias= out of the map, or use show() or pozor view."
         )
+    ranges, mask = _mask(one, packed)
     small = rounded(shown, dtype)
     batch, head = one.place["batch"], one.place["head"]
     kv_head = head // problem.group_size
@@ -71,7 +72,6 @@ def pack(one: Head, dtype: str, packed: Packed) -> tuple[dict[str, Any], float |
         "total": packed.add(f"total-{mine}", base.total[seen], blocks),
         **_tracks(small, one.place, mine, packed),
     }
-    ranges, mask = _mask(one, packed)
     entry = _entry(one, arrays | mask, ranges=ranges, dim=problem.head_dim)
     sink = None if problem.sink is None else float(problem.sink[head])
     return entry | {"scale": float(problem.scale), "softcap": problem.softcap, "sink": sink}, change

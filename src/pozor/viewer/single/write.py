@@ -84,7 +84,7 @@ def _written(place: Path, chosen: Chosen, dtype: str, lang: str | None, title: s
         "recording": chosen.recording,
         "item": chosen.item,
         "heads": entries,
-        "measures": chosen.measures,
+        "measures": chosen.measures(),
         "arrays": packed.documents,
     }
     first = chosen.heads[0]
