@@ -1,6 +1,6 @@
 """What the viewer takes: tiles and base at 131,072 tokens, opening, panning, which heads look here, sizes.
 
-    python benchmarks/viewer.py FOLDER [--parts tiles,base,open,open_slow,pan,which,file,widget] [--write]
+    python benchmarks/viewer.py FOLDER [--parts tiles,base] [--write]
 
 FOLDER holds synthetic-131072.pozor (synthetic.py) and svejk-8192.pozor (real.py). Each part works on a
 copy of them. Prints one JSON line a part; `viewer_report.py` makes the page of docs from them.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import synthetic
-from pozor_pages import DRAWN, ask_engine, count_draws, keep_engine
+from pozor_pages import DRAWN, EXACT, ask_engine, count_draws, keep_engine
 from served import Asking, is_preview, serving
 
 import pozor
@@ -51,8 +51,7 @@ def base(folder: Path) -> dict[str, Any]:
         ask.document("base", value="prob")
         first = ask.tile(top, 0, 0)
         preview = time.perf_counter() - started
-        while not ask.document("base", value="prob")["ready"]:
-            time.sleep(0.02)
+        wait(lambda: ask.document("base", value="prob")["ready"])
         whole = time.perf_counter() - started
         assert not is_preview(ask.tile(top, 0, 0))
         return {
@@ -70,8 +69,7 @@ def tiles(folder: Path, each: int = 24) -> dict[str, Any]:
         heads = [Asking(server, client, head=head) for head in range(4)]
         zooms = heads[0].document("map")["zooms"]
         for ask in heads:
-            while not ask.document("base", value="prob")["ready"]:
-                time.sleep(0.1)
+            wait(lambda ask=ask: ask.document("base", value="prob")["ready"])
         asked = [place for zoom in range(zooms) for place in places(rng, zoom, zooms, each)]
         rng.shuffle(asked)
         took: dict[int, list[float]] = {zoom: [] for zoom in range(zooms)}
@@ -134,8 +132,7 @@ def open_(folder: Path, slow: bool = False) -> dict[str, Any]:
 def make_base(recording: Path) -> None:
     """The base of the first head, kept with the recording."""
     with serving(recording) as server, server.client() as client:
-        while not Asking(server, client).document("base", value="prob")["ready"]:
-            time.sleep(0.05)
+        wait(lambda: Asking(server, client).document("base", value="prob")["ready"])
 
 
 def opened(recording: Path, slow: bool) -> tuple[float, float]:
@@ -147,7 +144,7 @@ def opened(recording: Path, slow: bool) -> tuple[float, float]:
         watch(page, DRAWN)
         started = time.monotonic()
         picture = first_picture(page, server.address, patience=50)
-        page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
+        page.wait_for_selector(f"{EXACT}:not(:has([role=progressbar]))", timeout=50_000)
         return picture, max(picture, time.monotonic() - started)
 
 
@@ -177,7 +174,7 @@ def pan(folder: Path, seconds: float = 3.0) -> dict[str, Any]:
                 page.mouse.wheel(0, -200)
                 page.wait_for_timeout(150)
             first = dragged(page, x, y, seconds)
-            page.wait_for_selector("[data-drawn*='|fine|']", timeout=50_000)
+            page.wait_for_selector(EXACT, timeout=50_000)
             depths.append(dragged(page, x, y, seconds) | {"first_time": first})
         slowest = min(depths, key=lambda depth: depth["frames_per_s"])
         return {**slowest, "depths": depths}
@@ -224,6 +221,47 @@ def which(folder: Path) -> dict[str, Any]:
             found[f"{kind}_first_s"], found[f"{kind}_s"] = times[0], statistics.median(times[1:])
             found["heads"] = len(answer["heads"])
         return found | {"server_anonymous_bytes": server.anonymous}
+
+
+def grid(folder: Path) -> dict[str, Any]:
+    """Seconds until small pictures of all 270 heads are there, layer by layer."""
+    with copy(folder, REAL) as recording, serving(recording) as server, server.client() as client:
+        ask = Asking(server, client)
+        started = time.perf_counter()
+        layers = []
+        for layer in range(30):
+            ask.asked("thumbs", {"item": 0, "layer": layer})
+            layers.append(time.perf_counter() - started)
+        return {
+            "first_layer_s": layers[0],
+            "thumbs_s": layers[-1],
+            "server_anonymous_bytes": server.anonymous,
+        }
+
+
+def measures(folder: Path) -> dict[str, Any]:
+    """Seconds until every measure of all 270 heads is known."""
+    with copy(folder, REAL) as recording, serving(recording) as server, server.client() as client:
+        ask = Asking(server, client)
+        started = time.perf_counter()
+        wait(lambda: ask.asked("heads", {"item": 0}).json()["done"] >= 1)
+        return {"measures_s": time.perf_counter() - started, "server_anonymous_bytes": server.anonymous}
+
+
+def wait(ready: Callable[[], bool], patience: float = 60.0) -> None:
+    """Ask again and again until it is so."""
+    started = time.monotonic()
+    while not ready():
+        if time.monotonic() - started > patience:
+            raise SystemExit(f"not ready after {patience:.0f} s.")
+        time.sleep(0.02)
+
+
+def long(folder: Path) -> dict[str, Any]:
+    """Seconds until 131,072 tokens show a preview, and the exact picture, their base not being made yet."""
+    with copy(folder, LONG) as recording:
+        picture, exact = opened(recording, slow=False)
+    return {"first_picture_s": picture, "exact_picture_s": exact}
 
 
 def file(folder: Path) -> dict[str, Any]:
@@ -279,7 +317,8 @@ def main() -> None:
     """Measure the parts that are asked for."""
     parts: dict[str, Callable[[Path], dict[str, Any]]] = {
         "base": base, "tiles": tiles, "open": open_, "open_slow": open_slow, "pan": pan, "which": which,
-        "file": file, "file_tiles": file_tiles, "widget": widget,
+        "grid": grid, "measures": measures, "long": long, "file": file, "file_tiles": file_tiles,
+        "widget": widget,
     }  # fmt: skip
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)
