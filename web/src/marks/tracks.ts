@@ -21,17 +21,21 @@ export function drawTrack(pen: CanvasRenderingContext2D, ratio: number, along: "
   const length = track.values.length;
   const first = Math.max(0, Math.floor(-offset / cell));
   const last = Math.min(length - 1, Math.floor((extent - offset) / cell));
-  const together = Math.max(1, Math.ceil(1 / cell)); // tokens in one pixel
   const gap = cell >= 6 ? 1 : 0;
-  for (let index = first - (first % together); index <= last; index += together) {
-    let value = 0;
-    for (let i = index; i < Math.min(length, index + together); i++) value = Math.max(value, track.values[i] || 0);
-    const size = Math.min(1, value / track.most) * (thickness - 2);
-    const lit = track.lit !== null && track.lit >= index && track.lit < index + together;
+  const edge = (at: number): number => Math.round(at * ratio) / ratio; // bars that share a pixel would darken it
+  for (let index = first; index <= last; ) {
+    const from = edge(offset + index * cell);
+    let [value, lit, next] = [0, false, index];
+    // the largest of those that begin in one pixel of the screen
+    for (; next <= last && (next === index || edge(offset + next * cell) === from); next++) {
+      value = Math.max(value, track.values[next] || 0);
+      lit ||= next === track.lit;
+    }
     pen.fillStyle = lit ? track.strong : track.color;
-    const at = offset + index * cell;
-    const long = Math.max(1, cell * together - gap);
-    if (along === "y") pen.fillRect(0, at, Math.max(size, 0.5), long);
-    else pen.fillRect(at, 0, long, Math.max(size, 0.5));
+    const size = Math.max(0.5, Math.min(1, value / track.most) * (thickness - 2));
+    const long = Math.max(1 / ratio, edge(offset + next * cell) - from - gap);
+    if (along === "y") pen.fillRect(0, from, size, long);
+    else pen.fillRect(from, 0, long, size);
+    index = next;
   }
 }
