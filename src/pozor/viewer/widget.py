@@ -72,7 +72,7 @@ class MapWidget(anywidget.AnyWidget):
         self._channel = Channel(desk, self.send)
         for view in [view for view in _VIEWS if view.gone]:
             view.close()  # a host that drops an output (marimo) tells its channel alone
-        self._desk = desk
+        self._desk: Desk | None = desk
         self._recording = desk.document("recording", {})
         given = {name: value for name, value in start.items() if value is not None}
         try:
@@ -93,6 +93,7 @@ class MapWidget(anywidget.AnyWidget):
         """Take the view off every page, and let the map go."""
         super().close()
         self._channel.close()
+        self._desk = None
         _VIEWS.discard(self)
 
     def _heard(self, widget: Any, content: Any, buffers: Any) -> None:
@@ -159,6 +160,8 @@ class MapWidget(anywidget.AnyWidget):
         return {name: str(getattr(self, name)) for name in names}
 
     def _map_document(self) -> Any:
+        if self._desk is None:
+            raise traitlets.TraitError("This view is closed; call show() again.")
         return self._desk.document("map", self._given())
 
     # ---- where no script runs ------------------------------------------------------------------------------
@@ -193,10 +196,10 @@ class MapWidget(anywidget.AnyWidget):
         return data, {**metadata, "image/png": {"alt": self.said, "width": wide, "height": high}}
 
     def _draw(self) -> None:
-        there = self._map_document()
+        there, desk = self._map_document(), cast(Desk, self._desk)
         zoom = there["zooms"] - 1
         tile = {"value": "prob", "reduce": "max", "zoom": str(zoom), "row": "0", "column": "0"}
-        payload = self._desk.payload("tile", self._given() | tile)
+        payload = desk.payload("tile", self._given() | tile)
         card = self._recording["card"]
         said = caption(
             choose(cast("str | None", self.lang)),
