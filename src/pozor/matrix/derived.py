@@ -297,9 +297,10 @@ class Derived:
                 made.append(found)
             return combine(made)
 
-        if name not in self._makings:
-            self._makings.setdefault(name, Making(steps))
-        return self._makings[name]
+        making = self._makings.setdefault(name, Making(steps))
+        if not making.ready and all(one.ready for one in parts()):
+            making.make()
+        return making
 
     def _check_tile(self, zoom: int, row: int, column: int, reduce: str, value: str) -> None:
         for one in self.members:

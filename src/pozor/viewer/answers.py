@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from pozor.matrix.derived import Derived
 from pozor.viewer.address import MapAddress, TileAddress, below
 from pozor.viewer.documents import (
     BaseDocument,
     CellDocument,
     ColumnDocument,
     ItemCard,
-    ItemDocument,
     Kind,
     LayerDocument,
     MapDocument,
@@ -38,12 +38,22 @@ TILE = 256  # cells of a tile's side
 class Shown:
     """A map that is being looked at, under one variant."""
 
-    map: "AttentionMap | OneHead"
+    map: "AttentionMap | OneHead | Derived"
     working: Callable[[int, int, str, int], str] | None  # query, key, lang, digits → HTML; None: no q, k
     value_norm: bool
     causal_ok: bool
     head_dim: int = 64  # of q and v together
+    other_masks: bool = True  # whether it can be shown under another mask
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def signed(self) -> bool:
+        """Whether it is a difference, from −1 to 1."""
+        return isinstance(self.map, Derived) and self.map.signed
+
+    def exact(self, reduce: str) -> int:
+        """The coarsest zoom at which a reduce is exact; beyond it there is none."""
+        return self.map.exact(reduce) if isinstance(self.map, Derived) else int(self.map.zooms) - 1
 
     @property
     def nbytes(self) -> int:
@@ -123,24 +133,6 @@ def recording_document(opened: Opened, card: RecordingCard) -> RecordingDocument
     return {"card": card, "items": items, "layers": layers}
 
 
-def item_document(item: Any) -> ItemDocument:
-    """A sequence with its tokens."""
-    starts, stops = utf16(item.text, item.starts, item.stops)
-    units = item.text.encode("utf-16-le", "surrogatepass")
-    return {
-        "name": str(item.name),
-        "text": item.text,
-        "ids": np.asarray(item.token_ids, np.int64).tolist(),
-        "starts": starts,
-        "stops": stops,
-        "texts": [
-            None if start >= 0 and units[2 * start : 2 * stop] == _utf16_units(text) else text
-            for text, start, stop in zip(item.tokens, starts, stops, strict=True)
-        ],
-        "special": np.flatnonzero(item.special).tolist(),
-    }
-
-
 def map_as_recording(whole: "AttentionMap", name: str) -> RecordingDocument:
     """A map as a recording of one layer; its sequences are the items."""
     problem = whole.problem
@@ -178,58 +170,22 @@ def map_as_recording(whole: "AttentionMap", name: str) -> RecordingDocument:
     return {"card": card, "items": items, "layers": [layer]}
 
 
-def labels_document(whole: "AttentionMap") -> ItemDocument:
-    """The tokens of a map, which has no running text; without tokens their indices."""
-    tokens = whole.tokens or [str(key) for key in range(whole.kv_len)]
-    count = len(tokens)
-    return {
-        "name": "",
-        "text": "",
-        "ids": [0] * count,
-        "starts": [-1] * count,
-        "stops": [-1] * count,
-        "texts": list(tokens),
-        "special": [],
-    }
-
-
-def _utf16_units(text: str) -> bytes:
-    return text.encode("utf-16-le", "surrogatepass")
-
-
-def utf16(text: str, starts: Any, stops: Any) -> tuple[list[int], list[int]]:
-    """Byte offsets into the UTF-8 text as offsets in UTF-16 units; a part of a character becomes all of it.
-
-    Example:
-        >>> utf16("é😀!", [0, 2, 4, 6, -1], [2, 4, 6, 7, -1])
-        ([0, 1, 1, 3, -1], [1, 3, 3, 4, -1])
-    """
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    in_bytes = np.concatenate([[0], np.cumsum(1 + (points > 0x7F) + (points > 0x7FF) + (points > 0xFFFF))])
-    in_units = np.concatenate([[0], np.cumsum(1 + (points > 0xFFFF))])
-    start, stop = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
-    first = np.searchsorted(in_bytes, start, side="right") - 1
-    last = np.minimum(np.searchsorted(in_bytes, stop, side="left"), len(points))
-    outside = start < 0
-    return (
-        np.where(outside, -1, in_units[np.maximum(first, 0)]).tolist(),
-        np.where(outside, -1, in_units[last]).tolist(),
-    )
-
-
 def map_document(shown: Shown) -> MapDocument:
     """What the page needs before the tiles; nothing is computed for it."""
-    variants: list[Variant] = ["recorded", "unmasked", *(["causal"] if shown.causal_ok else [])]
+    variants: list[Variant] = ["recorded"]
+    if shown.other_masks:
+        variants.append("unmasked")
+        if shown.causal_ok:
+            variants.append("causal")
     values: list[Value] = ["prob", *(["value_norm"] if shown.value_norm else [])]
-    last = int(shown.map.zooms) - 1
     return {
         "q_len": int(shown.map.q_len),
         "kv_len": int(shown.map.kv_len),
         "q_offset": int(shown.map.q_offset),
-        "zooms": last + 1,
+        "zooms": int(shown.map.zooms),
         "variants": variants,
         "values": values,
-        "exact": {"max": last, "mean": last, "share": last},
+        "exact": {"max": shown.exact("max"), "mean": shown.exact("mean"), "share": shown.exact("share")},
     }
 
 
@@ -266,6 +222,11 @@ def row_document(shown: Shown, query: int, value: str = "prob", hidden: Sequence
     lse, sink = _normaliser(shown, query, probs)
     some = probs[probs > 0]
     entropy = -float(np.sum(some * np.log(some))) if not np.isnan(probs).any() else math.nan
+    if shown.signed:  # the rows of a difference are no probabilities
+        entropy = math.nan
+    weighted = _weighted(shown, value, probs, visible, slice(None))
+    if isinstance(shown.map, Derived) and value == "value_norm":
+        weighted = numbers(shown.map.row(query, hidden=hidden, value=value))
     return {
         "query": query,
         "probs": numbers(probs),
@@ -273,7 +234,7 @@ def row_document(shown: Shown, query: int, value: str = "prob", hidden: Sequence
         "entropy": number(entropy + 0.0),
         "lse": number(lse),
         "sink": number(sink if shown.map.problem and shown.map.problem.sink is not None else 0.0),
-        "weighted": _weighted(shown, value, probs, visible, slice(None)),
+        "weighted": weighted,
     }
 
 
@@ -282,12 +243,15 @@ def column_document(shown: Shown, key: int, value: str = "prob") -> ColumnDocume
     below("key", key, shown.map.kv_len, "keys of this map")
     probs, visible = shown.map.column(key), _visible(shown, None, key)
     received = float(probs[visible].mean()) if visible.any() else None
+    weighted = _weighted(shown, value, probs, visible, key)
+    if isinstance(shown.map, Derived) and value == "value_norm":
+        weighted = numbers(shown.map.column(key, value=value))
     return {
         "key": key,
         "probs": numbers(probs),
         "visible": visible.tolist(),
         "received": number(received),
-        "weighted": _weighted(shown, value, probs, visible, key),
+        "weighted": weighted,
     }
 
 

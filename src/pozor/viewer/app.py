@@ -178,12 +178,14 @@ class App:
         return self._desk(self.library.get(request.path_params["id"], version))
 
     def _desk(self, opened: Opened) -> RecordingDesk:
-        return RecordingDesk(opened, self.library.card, self._maps, self.lang)
+        return RecordingDesk(
+            opened, self.library.card, self._maps, self.lang, lambda id: self.library.get(id, None)
+        )
 
     def payload(self, request: Request, ask: str, packed: bool) -> Payload:
         """The bytes that answer a question."""
         desk, given = self.desk(request), request.query_params
-        desk.fresh(ask, given)
+        versions = desk.fresh(ask, given)
 
         def make() -> Payload:
             payload = desk.payload(ask, given)
@@ -191,7 +193,7 @@ class App:
             return replace(payload, body=_gzip(payload.body, zlib.Z_RLE)) if packed else payload
 
         asked = tuple(sorted(given.multi_items()))
-        return self._payloads.get((desk.opened.id, desk.opened.version, ask, asked, packed), make)
+        return self._payloads.get((desk.opened.id, versions, ask, asked, packed), make)
 
     def waits(self, request: Request, ask: str) -> bool:
         """Whether an answer is still being made behind; no worker waits for it."""

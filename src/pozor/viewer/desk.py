@@ -6,11 +6,12 @@ The server and the notebook widget ask here; `docs/contracts.md` lists the quest
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from pozor.errors import OptionError
 from pozor.language import choose
-from pozor.viewer import answers, heads
+from pozor.viewer import answers, derived, heads, items
 from pozor.viewer.address import MAP_NAMES, MapAddress, Query, below, files, layer_of
 from pozor.viewer.documents import ItemDocument, RecordingCard, RecordingDocument
 from pozor.viewer.downloads import COLOURS, FORMS, Wanted, download
@@ -97,6 +98,19 @@ class Desk(ABC):
     @abstractmethod
     def shown(self, address: MapAddress) -> answers.Shown:
         """The map of an address."""
+
+    def made_of(self, address: MapAddress) -> answers.Shown:
+        """The map that an address derives from others."""
+        derivation = derived.parse(address.derived)
+        shown = [self.shown(one) for one in derived.own(derivation, replace(address, derived=""))]
+        if derivation.other is not None:
+            shown.append(self.elsewhere(derivation.other, address, *derivation.heads[0]))
+        return derived.combined(derivation, shown)
+
+    def elsewhere(self, id: str, address: MapAddress, layer: int, head: int) -> answers.Shown:
+        """A head of another recording of the same tokens."""
+        del address, layer, head
+        raise NotThere(f"derived must name heads of this map, which knows no recording {id[:50]!r}.")
 
     @abstractmethod
     def recording(self) -> RecordingDocument:
@@ -195,6 +209,7 @@ class RecordingDesk(Desk):
         card: Makes its card.
         maps: Where its maps are kept, shared with other desks.
         lang: As in `Desk`.
+        find: Another recording by its id, for a difference of two; None: there are no others.
     """
 
     def __init__(
@@ -203,23 +218,62 @@ class RecordingDesk(Desk):
         card: Callable[[Opened], RecordingCard],
         maps: Shelf[answers.Shown] | None = None,
         lang: str | None = None,
+        find: Callable[[str], Opened] | None = None,
     ) -> None:
-        self.opened, self._card, self.lang = opened, card, lang
+        self.opened, self._card, self.lang, self._find = opened, card, lang, find
         self._maps = maps_shelf() if maps is None else maps
 
     def shown(self, address: MapAddress) -> answers.Shown:
         """The map of an address, kept while there is room; its files must be those that were opened."""
-        self.opened.check(*address.files())
-        key = (self.opened.id, self.opened.version, address)
+        versions = self._checked(address.derived, address.files(), address.item, address.kind)
+        key = (self.opened.id, versions, address)
+        if address.derived:
+            return self._maps.get(key, lambda: self.made_of(address))
         return self._maps.get(key, lambda: answers.open_map(self.opened, address))
 
-    def fresh(self, ask: str, given: Mapping[str, str]) -> None:
-        """Refuse if the files that a payload is made from are others now, even where it is kept already.
+    def fresh(self, ask: str, given: Mapping[str, str]) -> tuple[str, ...]:
+        """The versions of the recordings that a payload is made from, which must be those on disk.
 
         Raises:
-            Changed: They are.   OptionError, NotThere: As `payload`.
+            Changed: They are not.   OptionError, NotThere: As `payload`.
         """
-        self.opened.check(*Query(given, *PAYLOADS[ask]).layer_files())
+        query = Query(given, *PAYLOADS[ask])
+        item, _, kind, _ = query.layer()
+        return self._checked(given.get("derived", ""), query.layer_files(), item, kind)
+
+    def _checked(self, text: str, names: tuple[str, ...], item: int, kind: str) -> tuple[str, ...]:
+        self.opened.check(*names)
+        if not text:
+            return (self.opened.version,)
+        derivation = derived.parse(text)
+        held = self.opened if derivation.other is None else self._other(derivation.other)
+        # which item of another is compared is not known yet: any of them
+        numbers = [item] if derivation.other is None else range(len(held.recording.items))
+        held.check(
+            *(name for n in numbers for layer, _ in derivation.heads for name in files(n, layer, kind))
+        )
+        return self.opened.version, held.version
+
+    def elsewhere(self, id: str, address: MapAddress, layer: int, head: int) -> answers.Shown:
+        """A head of another recording, of the item that has the tokens of this one."""
+        other = RecordingDesk(self._other(id), self._card, self._maps, self.lang, self._find)
+        mine, held = self.opened.recording.items[address.item].tokens, other.opened.recording.items
+        numbers = [n for n in (address.item, *range(len(held))) if n < len(held) and held[n].tokens == mine]
+        if not numbers:
+            name = other.opened.recording.name
+            raise OptionError(
+                f"derived must name a recording of the same tokens; no item of {name} has those of item "
+                f"{address.item}."
+            )
+        there = replace(address, derived="", item=numbers[0], layer=layer, head=head)
+        return other.shown(there)
+
+    def _other(self, id: str) -> Opened:
+        if self._find is None:
+            raise NotThere(
+                f"derived must name heads of this recording; {id[:50]!r} cannot be looked up here."
+            )
+        return self._find(id)
 
     def recording(self) -> RecordingDocument:
         """Card, items, layers."""
@@ -227,9 +281,9 @@ class RecordingDesk(Desk):
 
     def item(self, number: int) -> ItemDocument:
         """A recorded sequence with its tokens."""
-        items = self.opened.recording.items
+        held = self.opened.recording.items
         self.opened.check(f"item-{number:03}/tokens.safetensors", f"item-{number:03}/text.txt")
-        return answers.item_document(items[below("item", number, len(items), "items of this recording")])
+        return items.item_document(held[below("item", number, len(held), "items of this recording")])
 
     def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
         """The recorded heads of one layer."""
@@ -272,6 +326,8 @@ class MapDesk(Desk):
         """One head of one sequence."""
         self._place(address.item, address.layer, address.kind)
         below("head", address.head, self.whole.num_heads, "heads of this map")
+        if address.derived:
+            return self._maps.get(address, lambda: self.made_of(address))
         return self._maps.get(address, lambda: self._open(address))
 
     def recording(self) -> RecordingDocument:
@@ -281,7 +337,7 @@ class MapDesk(Desk):
     def item(self, number: int) -> ItemDocument:
         """The tokens, without a running text."""
         below("item", number, self.whole.batch, "sequences of this map")
-        return answers.labels_document(self.whole)
+        return items.labels_document(self.whole)
 
     def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
         """The heads of the map."""

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, cast
 
 from pozor.matrix import thumbs
 from pozor.viewer.answers import Shown, number
+from pozor.viewer.derived import member
 from pozor.viewer.documents import HeadLine, HeadsDocument, Reduce, Value, WhichDocument, WhichLine
-from pozor.viewer.one_head import OneHead
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from pozor.matrix import AttentionMap
     from pozor.matrix.measuring import Measuring
 
 
@@ -59,14 +58,8 @@ def thumbs_payload(shown: Iterable[Shown], value: str, reduce: str) -> tuple[byt
     """For each head 64 × 64 float32, then for each head 64 × 64 states; and whether any is a preview."""
     made, previews = [], []
     for one in shown:
-        whole, place = _place(one.map)
-        small, preview = thumbs.thumb(whole, cast(Reduce, reduce), cast(Value, value), **place)
+        whole, head, batch = member(one)
+        small, preview = thumbs.thumb(whole, cast(Reduce, reduce), cast(Value, value), head=head, batch=batch)
         made.append(small)
         previews.append(preview)
     return thumbs.payload(made), any(previews)
-
-
-def _place(shown: "AttentionMap | OneHead") -> tuple["AttentionMap", dict[str, int]]:
-    if isinstance(shown, OneHead):
-        return shown.whole, {"head": shown.head, "batch": shown.batch}
-    return shown, {"head": 0, "batch": 0}

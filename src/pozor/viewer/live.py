@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pozor.errors import OptionError
-from pozor.viewer.answers import utf16
 from pozor.viewer.documents import LiveDocument, LiveStepDocument, TokenDocument
+from pozor.viewer.items import utf16
 from pozor.viewer.library import NotThere
 
 if TYPE_CHECKING:

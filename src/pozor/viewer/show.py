@@ -30,7 +30,10 @@ def show_map(shown: "AttentionMap", **options: Any) -> "MapWidget":
 def show_recording(recording: "Recording", **options: Any) -> "MapWidget":
     """The view of a recording; `Recording.show` says the options."""
     library = Library(recording.path.parent)
-    return _view(RecordingDesk(library.opened(recording.path), library.card, _MAPS), options)
+    desk = RecordingDesk(
+        library.opened(recording.path), library.card, _MAPS, find=lambda id: library.get(id, None)
+    )
+    return _view(desk, options)
 
 
 def _view(desk: Desk, options: dict[str, Any]) -> "MapWidget":
