@@ -23,6 +23,7 @@ app = typer.Typer(
 COMMANDS = (
     "record",
     "view",
+    "prepare",
     "examples",
     "byhand",
     "size",

@@ -3,7 +3,7 @@
 import os
 import stat
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -223,6 +223,35 @@ class Recording(Outward):
         return np.concatenate(
             [shares(entry, self.arrays(entry.layer, item, entry.kind), item) for entry in self.layers]
         )
+
+    def prepare(
+        self,
+        item: int | None = None,
+        *,
+        values: tuple[str, ...] = ("prob",),
+        tracks: bool = True,
+        progress: Callable[[float], None] | None = None,
+    ) -> int:
+        """Make what the viewer takes from whole heads, and keep it in base/: then every head opens at once.
+
+        That is a pass or two over q · k for each head; what is there already is left. Texts of up to 4,096
+        tokens need none of it. base/ is a cache, and may be deleted.
+
+        Args:
+            item: Number of the sequence; None: all of them.
+            values: "prob", and "value_norm" where it was recorded.
+            tracks: Whether the entropy of rows and what keys receive are made too.
+            progress: Called with how far it is, 0 … 1, a few times a second.
+
+        Returns:
+            The number of heads that were gone through.
+
+        Raises:
+            OptionError: No such item or value.
+        """
+        from pozor.recording.preparing import prepare
+
+        return prepare(self, item, values=values, tracks=tracks, progress=progress)
 
     def measuring(self, item: int = 0) -> "RecordedMeasuring":
         """What measures every head of an item: `.lines` are there at once and fill as it goes on.
