@@ -25,7 +25,7 @@ function widget(name: string): BuildOptions {
     ...shared,
     emptyOutDir: false,
     lib: { entry: `src/widget/${name}.ts`, formats: ["es"], fileName: () => `widgets/${name}.js` },
-    rolldownOptions: { checks, output: { minify: true } }, // a library would keep its spaces
+    rolldownOptions: { checks, output: { minify: true, comments: false } }, // else a library keeps its spaces
   };
 }
 
