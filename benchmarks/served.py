@@ -40,15 +40,23 @@ class Server:
         """Under which it knows the recording."""
         return re.search(r"#/map/([^?]+)", self.address)[1]  # type: ignore[index]
 
+    @property
+    def resident(self) -> int:
+        """The most that it held, mapped files included, in bytes."""
+        return self._status("VmHWM")
+
     def watch_memory(self) -> None:
         """Keep `anonymous` up until stopped."""
-        status = Path(f"/proc/{self.process.pid}/status")
         while not self.stopped.wait(PAUSE):
-            try:
-                found = re.search(r"RssAnon:\s+(\d+) kB", status.read_text(encoding="ascii"))
-            except OSError:
-                return
-            self.anonymous = max(self.anonymous, int(found[1]) * 1024 if found else 0)
+            self.anonymous = max(self.anonymous, self._status("RssAnon"))
+
+    def _status(self, name: str) -> int:
+        try:
+            said = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        except OSError:  # it has ended
+            return 0
+        found = re.search(rf"{name}:\s+(\d+) kB", said)
+        return int(found[1]) * 1024 if found else 0
 
 
 @contextmanager

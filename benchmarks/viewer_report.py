@@ -103,11 +103,28 @@ def more(found: dict[tuple[Any, ...], Line]) -> list[str]:
     if line := found.get(("which",)):
         first = ", ".join(f"{line[f'{kind}_first_s']:.2f} s ({kind})" for kind in ("cell", "row", "column"))
         said.append(f"- Which heads look here: the very first question of each kind {first}.")
+    if line := found.get(("long",)):
+        said.append(
+            f"- 131,072 tokens in the page, nothing made before: preview {line['first_picture_s']:.1f} s, exact "
+            f"picture {line['exact_picture_s']:.0f} s."
+        )
+    if (line := found.get(("grid",))) and (measured := found.get(("measures",))):
+        said.append(
+            f"- All heads at once, 8,192 tokens, nothing made before: small pictures of a layer of 9 heads "
+            f"{line['first_layer_s']:.2f} s, of all 270 heads {line['thumbs_s']:.0f} s; every measure of all "
+            f"heads {measured['measures_s']:.0f} s."
+        )
     if line := found.get(("file",)):
         said.append(
-            f"- Single file: float16 {line['float16_bytes'] / 1e6:.2f} MB, written in "
+            f"- Single file, 8,192 tokens: float16 {line['float16_bytes'] / 1e6:.2f} MB, written in "
             f"{line['float16_s']:.1f} s; float32 {line['float32_bytes'] / 1e6:.2f} MB in "
             f"{line['float32_s']:.1f} s."
+        )
+    if line := found.get(("file_tiles",)):
+        said.append(
+            f"- Single file, 16,384 tokens, float32: {line['file_bytes'] / 1e6:.1f} MB, first picture "
+            f"{line['first_picture_s']:.2f} s; its own engine makes a tile in {line['median_ms']:.0f} ms "
+            f"(median), {line['p95_ms']:.0f} ms (95 %)."
         )
     return said
 
@@ -211,8 +228,12 @@ def page() -> str:
 def circumstances(peers: dict[tuple[Any, ...], Line]) -> str:
     """Machine and versions."""
     machine = next(iter(peers.values()))["machine"]
-    known = {VIEWERS[viewer].split(",")[0]: line.get("version") for (viewer, _), line in peers.items()}
-    named = ", ".join(f"{name} {version}" for name, version in known.items() if version)
+    known = {
+        VIEWERS[viewer].split(",")[0]: line["version"]
+        for (viewer, _), line in peers.items()
+        if "version" in line
+    }
+    named = ", ".join(f"{name} {version}" for name, version in known.items())
     return (
         f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}; the browser is "
         "Debian's Chromium, headless, drawing in software at 1280 × 800\n"
