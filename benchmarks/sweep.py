@@ -1,11 +1,12 @@
 """Compares tiles of a recording with the float64 matrix: the largest difference of each zoom and reduce.
 
-    python benchmarks/sweep.py NAME.pozor [--layer 0] [--head 0] [--tiles 200] [--seed 0] [--full] [--seconds N]
+    python benchmarks/sweep.py NAME.pozor [--layer 0] [--head 0] [--tiles 200] [--full] [--lines]
 
 The matrix comes from q and k alone, by the formula, with a log-sum-exp of its own (`backends/reference` says
 what it is; here it is computed by blocks). Looked at are all corners, tiles on the diagonal, the tiles of the
-largest cells, and so many seeded ones of each zoom; with --full every cell of the matrix, reduced to every
-zoom from the base on. Prints JSON lines, the last with the largest difference of all.
+largest cells, and so many seeded ones, up to the zooms that come from the base; with --full every cell of the
+matrix, reduced to every zoom from the base on (minutes at 131,072 tokens, nothing tokens × tokens is held).
+Prints JSON lines, the last with the largest difference of all.
 """
 
 import argparse
@@ -130,9 +131,9 @@ def needles(shown: pozor.AttentionMap) -> list[tuple[int, int]]:
 
 
 def sampled(shown: pozor.AttentionMap, exact: Exact, tiles: int, seed: int, until: float) -> float:
-    """Some tiles of every zoom, coarse ones by their rows of blocks as the time allows."""
+    """Some tiles of every zoom that does not come from the base."""
     worst = 0.0
-    for zoom in range(shown.zooms):
+    for zoom in range(min(shown.zooms, ZOOM)):
         side, looked, away = SIDE << zoom, 0, dict.fromkeys(REDUCES, 0.0)
         for line, column in places(shown, zoom, max(4, tiles >> (2 * zoom)) if zoom else tiles, seed):
             rows = slice(line * side, min(line * side + side, shown.q_len))
