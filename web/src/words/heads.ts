@@ -43,7 +43,7 @@ const en = {
   rough: "small pictures of every 16th row; the exact ones are being made",
   height: "Height of the heads",
   cell: (name: string, number: string, value: string, open: boolean, chosen: boolean) =>
-    `head ${name}, ${number} ${value}${open ? ", open in the map" : ""}${chosen ? ", chosen" : ""}`,
+    `head ${name}: ${value}, ${number}${open ? ", open in the map" : ""}${chosen ? ", chosen" : ""}`,
   unknown: "not known",
   choose: "choose for a combination (Space)",
 
@@ -55,7 +55,7 @@ const en = {
     column: (key: string) => `what ${key} receives, head by head`,
   },
   asking: "asking all heads…",
-  line: (name: string, part: string, at: string | null) => `head ${name}: ${part}${at === null ? "" : `, ${at}`}`,
+  line: (name: string, part: string, at: string | null) => `head ${name} ${at ?? ""} ${part}`,
   more: (many: number) => `${grouped(many, "en")} more`,
   fewer: "fewer",
   none: "No recorded head may look here.",
@@ -134,7 +134,7 @@ const cs: typeof en = {
   rough: "obrázky zatím z každého 16. řádku; přesné se počítají",
   height: "Výška hlav",
   cell: (name, number, value, open, chosen) =>
-    `hlava ${name}, ${number} ${value}${open ? ", otevřená v mapě" : ""}${chosen ? ", vybraná" : ""}`,
+    `hlava ${name}: ${value}, ${number}${open ? ", otevřená v mapě" : ""}${chosen ? ", vybraná" : ""}`,
   unknown: "není známo",
   choose: "vybrat do kombinace (mezerník)",
 
@@ -145,7 +145,7 @@ const cs: typeof en = {
     column: (key) => `kolik dostává ${key}, hlavu po hlavě`,
   },
   asking: "ptám se všech hlav…",
-  line: (name, part, at) => `hlava ${name}: ${part}${at === null ? "" : `, ${at}`}`,
+  line: (name, part, at) => `hlava ${name} ${at ?? ""} ${part}`,
   more: (many) => count(many, "cs", ["další", "další", "dalších"]),
   fewer: "méně",
   none: "Žádná zaznamenaná hlava se sem dívat nesmí.",
