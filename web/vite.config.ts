@@ -46,7 +46,7 @@ export default defineConfig(({ mode }) => {
   return {
     base: "./", // relative, so that the page works behind a proxy that adds a path
     plugins: [components, panel(), ...(single ? [viteSingleFile({ removeViteModuleLoader: true }), mode === "single" ? sealFile() : seal()] : [])],
-    worker: { format: "iife", plugins: () => [panel()] }, // classic: a module worker does not start from a file
+    worker: { format: "iife", plugins: () => [panel()], rolldownOptions: { checks } }, // classic: a module worker does not start from a file
     build: inside ? widget(mode) : page(single ? mode : "index"),
     define: inside ? { "process.env.NODE_ENV": JSON.stringify("production") } : {},
     test: { include: ["tests/**/*.test.ts", "src/**/*.test.ts"] },

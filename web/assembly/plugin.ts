@@ -10,12 +10,14 @@ let compiled: Promise<string> | null = null;
 export function panel(): Plugin {
   return {
     name: "pozor-panel",
-    resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
-    async load(id) {
-      if (id !== `\0${NAME}`) return null;
-      this.addWatchFile(SOURCE);
-      compiled ??= compile();
-      return `export default "${await compiled}";`;
+    resolveId: { filter: { id: /^virtual:pozor-panel$/ }, handler: () => `\0${NAME}` },
+    load: {
+      filter: { id: /virtual:pozor-panel$/ },
+      async handler() {
+        this.addWatchFile(SOURCE);
+        compiled ??= compile();
+        return `export default "${await compiled}";`;
+      },
     },
   };
 }

@@ -40,7 +40,7 @@ export class Attention {
     readonly sight: Sight,
     private readonly kernel: Kernel,
     /** Tells the kernel that this head's keys are wanted. */
-    private readonly load: (arrays: Arrays) => void,
+    private readonly load: () => void,
     stored: Float32Array | null,
   ) {
     [this.queries, this.keys] = [sight.queries, sight.keys];
@@ -69,6 +69,7 @@ export class Attention {
 
   private fill(rows: readonly number[], from: number, to: number): void {
     const { probs } = this.arrays;
+    this.load();
     if (probs !== null) {
       const values = new Float32Array(rows.length * (to - from));
       rows.forEach((row, i) => values.set(probs.subarray(row * this.keys + from, row * this.keys + to), i * (to - from)));
@@ -83,7 +84,6 @@ export class Attention {
 
   private logits(rows: readonly number[], from: number, to: number): void {
     const { q, dim, scale, softcap } = this.arrays;
-    this.load(this.arrays);
     const some = new Float32Array(rows.length * dim);
     rows.forEach((row, i) => some.set(q.subarray(row * dim, (row + 1) * dim), i * dim));
     this.kernel.logits(some, rows.length, from, to - from, scale, softcap ?? 0);
@@ -103,6 +103,7 @@ export class Attention {
     const sum = new Float64Array(rows.length).fill(sink === -Infinity ? 0 : 1);
     const [first, stop] = this.sight.span(rows, 0, this.keys);
     if (first < stop) {
+      this.load();
       this.logits(rows, first, stop);
       this.kernel.gather(most, sum);
     }

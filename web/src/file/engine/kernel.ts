@@ -18,8 +18,8 @@ export interface Pooled {
  */
 export interface Kernel {
   readonly kind: "wasm" | "js";
-  /** Take the keys of a head, (keys, dim), and the weight of each key, where there is one. */
-  load(k: Float32Array, weight: Float32Array | null, dim: number): void;
+  /** Take the keys of a head, (keys, dim), and the weight of each key, where there is one. dim 0: only their number. */
+  load(k: Float32Array, weight: Float32Array | null, dim: number, keys: number): void;
   /** Panel = scale · q kᵀ of `rows` queries (rows, dim), then softcap (cap 0: none). */
   logits(q: Float32Array, rows: number, firstKey: number, keys: number, scale: number, cap: number): void;
   /** Panel = values, (rows, keys), that are there already. */

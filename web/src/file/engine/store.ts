@@ -85,7 +85,7 @@ export class Store {
       sink: held.sink,
     };
     const sight = await this.sight(held, variant);
-    const make = (stored: Float32Array | null): Attention => new Attention(arrays, sight, this.kernel, () => this.load(arrays), stored);
+    const make = (stored: Float32Array | null): Attention => new Attention(arrays, sight, this.kernel, () => this.load(arrays, held.map.kv_len), stored);
     if (variant !== "recorded") return new Shown(held, variant, make(null), null, null);
     const [lse, most, total, entropy, received] = await Promise.all(
       [of.lse, of.most, of.total, of.entropy, of.received].map((name) => this.floats(name)),
@@ -94,9 +94,9 @@ export class Store {
     return new Shown(held, variant, make(lse ?? null), tracks, most != null && total != null ? { most, total } : null);
   }
 
-  private load(arrays: Arrays): void {
+  private load(arrays: Arrays, keys: number): void {
     if (this.loaded === arrays) return;
-    this.kernel.load(arrays.k, arrays.vNorm, arrays.dim);
+    this.kernel.load(arrays.k, arrays.vNorm, arrays.dim, keys);
     this.loaded = arrays;
   }
 

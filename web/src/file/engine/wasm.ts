@@ -50,8 +50,7 @@ class WasmKernel implements Kernel {
 
   constructor(private readonly wasm: Panel) {}
 
-  load(k: Float32Array, weight: Float32Array | null, dim: number): void {
-    const keys = dim === 0 ? 0 : k.length / dim;
+  load(k: Float32Array, weight: Float32Array | null, dim: number, keys: number): void {
     [this.dim, this.weighted] = [dim, weight !== null];
     this.weight = up(this.k + k.byteLength);
     this.given = up(this.weight + keys * 4);
