@@ -42,7 +42,6 @@ class Shown:
     working: Callable[[int, int, str, int], str] | None  # query, key, lang, digits → HTML; None: no q, k
     value_norm: bool
     causal_ok: bool
-    head_dim: int = 64  # of q and v together
     other_masks: bool = True  # whether it can be shown under another mask
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,8 +56,8 @@ class Shown:
 
     @property
     def nbytes(self) -> int:
-        """About what it holds in memory: copies of q and k in float64, values of each row and key."""
-        return (self.map.q_len + self.map.kv_len) * (self.head_dim + 8) * 8
+        """About what it holds of its own: labels, a few numbers of each row and key; bases are counted apart."""
+        return (self.map.q_len + self.map.kv_len) * 32
 
 
 def open_map(opened: Opened, address: MapAddress) -> Shown:
@@ -89,9 +88,7 @@ def open_map(opened: Opened, address: MapAddress) -> Shown:
             digits=digits,
         ).html
 
-    return Shown(
-        shown, working, bool(layer.has_v_norm), recorded.causal_ok, layer.head_dim + layer.v_head_dim
-    )
+    return Shown(shown, working, bool(layer.has_v_norm), recorded.causal_ok)
 
 
 def under_variant(recorded: "AttentionMap", name: str) -> "AttentionMap":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pozor.matrix import AttentionMap
     from pozor.matrix.measuring import Measuring
 
-MAP_BYTES = 512 << 20
+MAP_BYTES = 128 << 20
 DOCUMENTS = {  # ask -> what it takes
     "recording": (),
     "item": ("item", "version"),
