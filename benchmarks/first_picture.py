@@ -95,10 +95,10 @@ def watch(page: Page, condition: str) -> None:
     page.add_init_script(WATCH.replace("CONDITION", condition))
 
 
-def first_picture(page: Page, address: str, *, patience: float) -> float:
+def first_picture(page: Page, address: str, *, patience: float, within: str = "body") -> float:
     """Seconds from the start of the navigation to the first picture, which a screenshot must confirm.
 
-    `watch` tells when. A picture that the screen does not show yet is waited for.
+    `watch` tells when. A picture that the screen does not show yet, `within` that element, is waited for.
     """
     started = time.monotonic()
     page.goto(address, wait_until="commit", timeout=patience * 1000)
@@ -106,11 +106,22 @@ def first_picture(page: Page, address: str, *, patience: float) -> float:
     page.wait_for_function("() => window.pictureAt !== undefined", timeout=max(1.0, left) * 1000)
     told = page.evaluate("window.pictureAt") / 1000
     first = True
-    while not is_picture(page.screenshot(timeout=60_000)):
+    while not is_picture(page.screenshot(timeout=60_000, clip=part_of_screen(page, within))):
         first = False
         if time.monotonic() - started > patience:
             raise TimeoutError("the page says that its picture is there; the screen does not show it")
     return told if first else time.monotonic() - started
+
+
+def part_of_screen(page: Page, selector: str) -> Any:
+    """Where the element stands in the window."""
+    where = (
+        "(e) => { const { x, y, width, height } = e.getBoundingClientRect(); return { x, y, width, height } }"
+    )
+    x, y, width, height = page.locator(selector).first.evaluate(where).values()
+    left, top = max(0, x), max(0, y)
+    right, bottom = min(SIZE["width"], x + width), min(SIZE["height"], y + height)
+    return {"x": left, "y": top, "width": max(1, right - left), "height": max(1, bottom - top)}
 
 
 def is_picture(png: bytes, colours: int = 8) -> bool:

@@ -4,6 +4,7 @@ from playwright.sync_api import Page
 
 # the map says what it has drawn: name, zoom, coarse or fine, how many tiles
 DRAWN = r"/\|(coarse|fine)\|[1-9]/.test(document.querySelector('.host')?.dataset.drawn ?? '')"
+MAP = "[role=application]"  # the element that shows it, without legend and axes
 EXACT = ".host[data-drawn*='|fine|']"  # with a progress bar inside while that is a preview
 
 # one time for each frame in which WebGL, or the canvas that stands in for it, drew

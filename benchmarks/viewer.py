@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import synthetic
-from pozor_pages import DRAWN, EXACT, ask_engine, count_draws, keep_engine
+from first_picture import SIZE, Memory, chromium, first_picture, slow_network, watch
+from pozor_pages import DRAWN, EXACT, MAP, ask_engine, count_draws, keep_engine
 from served import Asking, is_preview, serving
 
 import pozor
-from browser import SIZE, Memory, chromium, first_picture, slow_network, watch
 from pozor.bench.measurement import circumstances
 
 RESULTS = Path(__file__).parent / "viewer.jsonl"
@@ -143,7 +143,7 @@ def opened(recording: Path, slow: bool) -> tuple[float, float]:
             slow_network(page, megabits=20, latency_ms=50)
         watch(page, DRAWN)
         started = time.monotonic()
-        picture = first_picture(page, server.address, patience=50)
+        picture = first_picture(page, server.address, patience=50, within=MAP)
         page.wait_for_selector(f"{EXACT}:not(:has([role=progressbar]))", timeout=50_000)
         return picture, max(picture, time.monotonic() - started)
 
@@ -162,8 +162,8 @@ def pan(folder: Path, seconds: float = 3.0) -> dict[str, Any]:
         page = browser.new_page(viewport=SIZE)
         count_draws(page)
         watch(page, DRAWN)
-        first_picture(page, server.address, patience=50)
-        box = page.locator("[role=application]").bounding_box()
+        first_picture(page, server.address, patience=50, within=MAP)
+        box = page.locator(MAP).bounding_box()
         assert box is not None
         side = min(box["width"], box["height"])
         x, y = box["x"] + 0.3 * side, box["y"] + 0.6 * side  # well below the diagonal
@@ -286,7 +286,7 @@ def file_tiles(folder: Path, tokens: int = 16_384, each: int = 16) -> dict[str, 
         page = browser.new_page(viewport=SIZE)
         keep_engine(page)
         watch(page, DRAWN)
-        picture = first_picture(page, path.as_uri(), patience=50)
+        picture = first_picture(page, path.as_uri(), patience=50, within=MAP)
         zooms = pozor.open(Path(place) / "long.pozor")[0, 0].zooms
         asked = [spot for zoom in range(zooms) for spot in places(rng, zoom, zooms, each)]
         rng.shuffle(asked)

@@ -105,12 +105,12 @@ def more(found: dict[tuple[Any, ...], Line]) -> list[str]:
         said.append(f"- Which heads look here: the very first question of each kind {first}.")
     if line := found.get(("long",)):
         said.append(
-            f"- 131,072 tokens in the page, nothing made before: preview {line['first_picture_s']:.1f} s, exact "
-            f"picture {line['exact_picture_s']:.0f} s."
+            f"- 131,072 tokens in the page, nothing made before: preview {line['first_picture_s']:.1f} s, "
+            f"exact picture {line['exact_picture_s']:.0f} s."
         )
     if (line := found.get(("grid",))) and (measured := found.get(("measures",))):
         said.append(
-            f"- All heads at once, 8,192 tokens, nothing made before: small pictures of a layer of 9 heads "
+            f"- All heads at once, 8,192 tokens, nothing made before: small pictures of one layer "
             f"{line['first_layer_s']:.2f} s, of all 270 heads {line['thumbs_s']:.0f} s; every measure of all "
             f"heads {measured['measures_s']:.0f} s."
         )

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import playwright.sync_api as playwright
 import pozor_pages
+from first_picture import SIZE, Memory, TooMuch, chromium, first_picture, watch
 from served import serving
 
 import pozor
-from browser import SIZE, Memory, TooMuch, chromium, first_picture, watch
 from pozor.bench.measurement import circumstances
 from pozor.recording.tokens import plain
 
@@ -149,7 +149,8 @@ def show(viewer: str, address: str, tokens: int, given: argparse.Namespace) -> t
             page.route(re.compile("^https?:"), lambda route: answer(route, asked, given.scripts))
         watch(page, DRAWN[viewer].replace("{cells}", str(tokens * tokens)))
         try:
-            seconds = first_picture(page, address, patience=given.patience)
+            within = pozor_pages.MAP if viewer in {"app", "file"} else "body"
+            seconds = first_picture(page, address, patience=given.patience, within=within)
         except (playwright.Error, TimeoutError) as error:
             if memory.passed:
                 raise TooMuch(
