@@ -69,15 +69,15 @@ def test_a_row_shows_where_its_word_looks(on_map: Page, shipped: "pozor.Recordin
 
 def test_a_column_shows_who_looks_at_its_word(on_map: Page, shipped: "pozor.Recording") -> None:
     go(on_map, "red-ball", "layer=13&head=8")
-    column_label(on_map, 4).click()
-    column = shipped.map(13, 8).column(4)
+    column_label(on_map, 5).click()
+    column = shipped.map(13, 8).column(5)
     best = np.argsort(-column)[:14]
     lines = inspector(on_map).locator("ol button.line")
     expect(lines).to_have_count(14)
     assert [int(text.split()[0]) for text in lines.all_inner_texts()] == best.tolist()
-    received = shipped.map(13, 8).received()[4]
+    received = shipped.map(13, 8).received()[5]
     expect(inspector(on_map).locator("h2")).to_contain_text(f"{received * 100:.1f}")
-    assert state(on_map)["k"] == "4"
+    assert state(on_map)["k"] == "5"
 
 
 def test_a_cell_shows_its_working_and_both_precisions(on_map: Page, shipped: "pozor.Recording") -> None:
@@ -142,7 +142,7 @@ def test_colours_are_the_values(chromium: Browser, app: App, shipped: "pozor.Rec
 
 def test_an_isolated_peak_survives_shrinking_and_a_click_finds_its_cell(on_map: Page) -> None:
     go(on_map, "peak", "scale=linear")
-    expect(on_map.get_by_test_id("pixel")).to_contain_text("one pixel = the largest of 2 × 2 cells")
+    expect(on_map.get_by_test_id("pixel")).to_contain_text("a pixel = the largest of 2 × 2 cells")
     # the middle of a pixel of 2 × 2 cells lies between its cells
     (at, beside) = cell_at(on_map, 516.5, 300.5), cell_at(on_map, 480.5, 300.5)
     peak, plain = colours(on_map, [at, beside])
@@ -171,28 +171,28 @@ def test_logarithmic_first_and_other_scales(on_map: Page, shipped: "pozor.Record
     go(on_map, "red-ball", "layer=13&head=8")
     spot = [cell_at(on_map, 33, 13)]
     expect(on_map.get_by_label("scale")).to_have_value("log")
-    expect(on_map.get_by_test_id("log")).to_contain_text("ten times more")
-    assert on_map.locator(".ticks span").all_inner_texts() == ["≤\u202f10⁻³", "0.01", "0.1", "1"]
+    expect(on_map.get_by_test_id("range")).to_have_text("≤\u202f0.001 to 1")
+    assert on_map.locator(".ticks span").all_inner_texts() == ["10⁻⁴", "0.001", "0.01", "0.1", "1"]
     at = 1 + np.log10(shipped.map(13, 8).row(33)[13]) / 3  # three powers of ten
     assert 0.05 < at < 0.95
-    table = bar_colours(on_map)
-    assert np.abs(np.subtract(colours(on_map, spot)[0], table(at))).max() <= 6
+    table = bar_colours(on_map)  # of four powers of ten, the lowest has the least colour
+    assert np.abs(np.subtract(colours(on_map, spot)[0], table(0.25 + 0.75 * at))).max() <= 6
     on_map.keyboard.press("l")
     expect(on_map.get_by_label("scale")).to_have_value("linear")
     assert on_map.locator(".ticks span").all_inner_texts() == ["0", "0.5", "1"]
     next_picture(on_map)
     assert [cell_at(on_map, 33, 13)] == spot  # the map did not move
-    assert np.abs(np.subtract(colours(on_map, spot)[0], table(10 ** (3 * at - 3)))).max() <= 6
-    on_map.get_by_label("colours").select_option("ink")
+    assert np.abs(np.subtract(colours(on_map, spot)[0], bar_colours(on_map)(10 ** (3 * at - 3)))).max() <= 6
+    on_map.locator("label", has_text="colours").locator("select").select_option("ink")
     expect(on_map.locator(".legend")).to_contain_text("light = less, dark = more")
     assert state(on_map) == {"layer": "13", "head": "8", "scale": "linear", "colour": "ink"}
 
 
 def bar_colours(page: Page) -> Callable[[float], np.ndarray]:
-    """The colour of a place 0…1 on the legend's bar, read from the screen."""
-    box = page.locator(".legend .bar").bounding_box()
+    """The colour of a place 0…1 on the legend's track, read from the screen between its handles."""
+    box = page.get_by_test_id("scale").bounding_box()
     assert box is not None
-    xs = np.linspace(0.5, box["width"] - 0.5, 100)
+    xs = np.linspace(5.5, box["width"] - 5.5, 100)
     seen = np.array(colours(page, [(box["x"] + x, box["y"] + box["height"] / 2) for x in xs]))
     return lambda at: np.array([np.interp(at * box["width"], xs, seen[:, c]) for c in range(3)])
 

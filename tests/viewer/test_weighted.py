@@ -1,4 +1,4 @@
-"""What a key brings: its weight times ‖v_j W_O‖, in rows, columns and cells, against the formula in float64."""
+"""What a key brings: weight times ‖v_j W_O‖, in rows, columns and cells, against the formula in float64."""
 
 from pathlib import Path
 from typing import Any

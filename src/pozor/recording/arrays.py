@@ -150,7 +150,11 @@ def _value_norms(v: np.ndarray, w_o: np.ndarray, kv_heads: tuple[int, ...]) -> n
     if w_o.ndim != 2 or w_o.shape[0] != len(kv_heads) * width:
         raise ShapeError(f"w_o must be ({len(kv_heads) * width}, d_model); got {w_o.shape}.")
     blocks = w_o.astype(np.float32).reshape(len(kv_heads), width, -1)
-    rows = [np.linalg.norm(v[kv].astype(np.float32) @ block, axis=-1) for kv, block in zip(kv_heads, blocks)]
+    with np.errstate(invalid="ignore"):  # a value that is not finite has a length that is not
+        rows = [
+            np.linalg.norm(v[kv].astype(np.float32) @ block, axis=-1)
+            for kv, block in zip(kv_heads, blocks, strict=True)
+        ]
     return np.stack(rows).astype(np.float32)
 
 

@@ -6,7 +6,7 @@ import { place } from "../scales/transfer";
 import { inGlyph } from "./glyphs";
 import type { Paint, Placed, Rgb } from "./painter";
 
-export const HATCH = 7; // from one line of the hatching to the next
+export const HATCH = 7; // from one line of the hatching to the next; half a pixel aside, so that no rounding decides
 export const HAIR_FROM = 12; // cells at least so wide are parted by a hair
 export const HAIR = 0.35; // how much of it is paper
 
@@ -67,7 +67,7 @@ export function lay(picture: Picture, placed: Placed, tile: Tile, held: Uint32Ar
       const inX = x - column * pixel;
       let shade: number;
       if (state === VALUE) shade = held[row * TILE + column] ?? 0;
-      else if (state === HIDDEN) shade = ((fromCorner[0] % HATCH) + (fromCorner[1] % HATCH) + x + y) % HATCH < 1 ? line : mask;
+      else if (state === HIDDEN) shade = ((fromCorner[0] % HATCH) + (fromCorner[1] % HATCH) + x + y + 0.5) % HATCH < 1 ? line : mask;
       else shade = inGlyph(state, inX / pixel, inY / pixel, pixel) ? onOdd : odd;
       if (inX < hair || inY < hair) shade = mix(shade, paper, HAIR);
       pixels[to + i] = opacity >= 1 ? shade : over(pixels[to + i] ?? 0, shade, opacity);

@@ -57,7 +57,7 @@ void main() {
   vec3 shade;
   if (state == ${HIDDEN}u) {
     vec2 far = u_corner + at * u_pixel;
-    shade = mod(far.x + far.y, ${HATCH}.0) < 1.0 ? u_maskLine : u_mask;
+    shade = mod(far.x + far.y + 0.5, ${HATCH}.0) < 1.0 ? u_maskLine : u_mask;
   } else if (state != ${VALUE}u) {
     shade = inGlyph(state, inside / u_pixel, u_pixel) ? u_onOdd : u_odd;
   } else {

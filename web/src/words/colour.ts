@@ -26,9 +26,9 @@ const en = {
   decadesName: "how many powers of ten",
 
   // the scale
-  legend: "Colours",
-  low: "Low end of the colours",
-  high: "High end of the colours",
+  legend: "Legend",
+  low: "Low end of the range",
+  high: "High end of the range",
   lowIs: (value: string) => `${value} and less have the first colour`,
   highIs: (value: string) => `${value} and more have the last colour`,
   handleKeys: "Arrows move it, Delete puts it back.",
@@ -102,9 +102,9 @@ const cs: typeof en = {
   decades: (many) => count(many, "cs", ["řád", "řády", "řádů"]),
   decadesName: "kolik řádů",
 
-  legend: "Barvy",
-  low: "Dolní konec barev",
-  high: "Horní konec barev",
+  legend: "Legenda",
+  low: "Dolní konec rozsahu",
+  high: "Horní konec rozsahu",
   lowIs: (value) => `${value} a méně má první barvu`,
   highIs: (value) => `${value} a více má poslední barvu`,
   handleKeys: "Šipky jím posouvají, Delete ho vrátí.",
