@@ -130,43 +130,6 @@ def recording_document(opened: Opened, card: RecordingCard) -> RecordingDocument
     return {"card": card, "items": items, "layers": layers}
 
 
-def map_as_recording(whole: "AttentionMap", name: str) -> RecordingDocument:
-    """A map as a recording of one layer; its sequences are the items."""
-    problem = whole.problem
-    heads = list(range(whole.num_heads))
-    kv_heads = whole.num_heads if problem is None else int(problem.num_kv_heads)
-    tokens = whole.kv_len
-    card: RecordingCard = {
-        "id": "",
-        "version": "",
-        "name": name,
-        "path": "",
-        "error": None,
-        "model": "",
-        "dtype": "" if problem is None else problem.k.dtype.name,
-        "items": whole.batch,
-        "tokens": tokens,
-        "layers": 1,
-        "heads": whole.num_heads,
-        "fidelity": None,
-        "shipped": False,
-    }
-    layer: LayerDocument = {
-        "layer": 0,
-        "kind": "self",
-        "heads": heads,
-        "kv_heads": [head * kv_heads // whole.num_heads for head in heads],
-        "head_dim": 0 if problem is None else int(problem.k.shape[-1]),
-        "v_head_dim": 0 if problem is None or problem.v is None else int(problem.v.shape[-1]),
-        "scale": 1.0 if problem is None else float(problem.scale),
-        "fidelity": None,
-        "mask": "",
-        "value_norm": whole.has_v_norm,
-    }
-    items: list[ItemCard] = [{"name": str(n), "tokens": tokens} for n in range(whole.batch)]
-    return {"card": card, "items": items, "layers": [layer]}
-
-
 def map_document(shown: Shown) -> MapDocument:
     """What the page needs before the tiles; nothing is computed for it."""
     variants: list[Variant] = ["recorded"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pozor.errors import OptionError
 from pozor.language import choose
-from pozor.viewer import answers, derived, heads, items
+from pozor.viewer import answers, derived, heads, items, own_map
 from pozor.viewer.address import MAP_NAMES, MapAddress, Query, below, files, layer_of
 from pozor.viewer.documents import ItemDocument, RecordingCard, RecordingDocument
 from pozor.viewer.downloads import COLOURS, FORMS, Wanted, download
@@ -332,12 +332,12 @@ class MapDesk(Desk):
 
     def recording(self) -> RecordingDocument:
         """The map as a recording of one layer."""
-        return answers.map_as_recording(self.whole, self.name)
+        return own_map.recording_of(self.whole, self.name)
 
     def item(self, number: int) -> ItemDocument:
         """The tokens, without a running text."""
         below("item", number, self.whole.batch, "sequences of this map")
-        return items.labels_document(self.whole)
+        return own_map.item_of(self.whole, number)
 
     def heads_of(self, item: int, layer: int, kind: str) -> list[int]:
         """The heads of the map."""
@@ -377,8 +377,9 @@ class MapDesk(Desk):
 
         can_work = whole.problem is not None and whole.batch == 1
         return answers.Shown(
-            OneHead(whole, address.head, address.item),
+            OneHead(whole, address.head, address.item, own_map.first_query(self.whole, address.item)),
             working if can_work else None,
             whole.has_v_norm,
             whole.causal_ok,
+            other_masks=whole.problem is not None,
         )

@@ -1,13 +1,10 @@
 """What is answered about a sequence: its tokens, in columns."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pozor.viewer.documents import ItemDocument
-
-if TYPE_CHECKING:
-    from pozor.matrix import AttentionMap
 
 
 def item_document(item: Any) -> ItemDocument:
@@ -25,21 +22,6 @@ def item_document(item: Any) -> ItemDocument:
             for text, start, stop in zip(item.tokens, starts, stops, strict=True)
         ],
         "special": np.flatnonzero(item.special).tolist(),
-    }
-
-
-def labels_document(whole: "AttentionMap") -> ItemDocument:
-    """The tokens of a map, which has no running text; without tokens their indices."""
-    tokens = whole.tokens or [str(key) for key in range(whole.kv_len)]
-    count = len(tokens)
-    return {
-        "name": "",
-        "text": "",
-        "ids": [0] * count,
-        "starts": [-1] * count,
-        "stops": [-1] * count,
-        "texts": list(tokens),
-        "special": [],
     }
 
 

@@ -16,12 +16,16 @@ OF_THE_MAP = ("q_len", "kv_len", "zooms", "causal_ok", "has_v_norm", "problem", 
 
 
 class OneHead:
-    """Head `head` of sequence `batch` of a map; what it answers is what the map answers for that head."""
+    """Head `head` of sequence `batch` of a map; what it answers is what the map answers for that head.
 
-    def __init__(self, whole: "AttentionMap", head: int, batch: int = 0) -> None:
+    q_offset: Which token of the page's list is query 0; None: its position among the keys.
+    """
+
+    def __init__(self, whole: "AttentionMap", head: int, batch: int = 0, q_offset: int | None = None) -> None:
         self.whole, self.head, self.batch = whole, head, batch
         problem = whole.problem
-        self.q_offset = whole.q_offset if problem is None else int(problem.q_offset[batch])
+        position = whole.q_offset if problem is None else int(problem.q_offset[batch])
+        self.q_offset = position if q_offset is None else q_offset
 
     def __getattr__(self, name: str) -> Any:
         if name in OF_THE_MAP:
@@ -77,4 +81,4 @@ class OneHead:
 
     def variant(self, name: Any) -> "OneHead":
         """The same head under another mask."""
-        return OneHead(cast("AttentionMap", self.whole.variant(name)), self.head, self.batch)
+        return OneHead(cast("AttentionMap", self.whole.variant(name)), self.head, self.batch, self.q_offset)

@@ -49,17 +49,41 @@ def recording_of(whole: "AttentionMap", name: str) -> RecordingDocument:
 
 
 def item_of(whole: "AttentionMap", number: int) -> ItemDocument:
-    """The tokens of a sequence, without a running text; without tokens their indices."""
-    tokens = [str(key) for key in range(whole.kv_len)] if whole.tokens is None else whole.tokens
+    """The tokens of a sequence, without a running text; without tokens their indices.
+
+    Queries that are no tokens of the keys' sequence stand after them: `first_query` says where.
+    """
+    tokens = [str(key) for key in range(whole.kv_len)] if whole.tokens is None else list(whole.tokens)
+    if foreign(whole, number) and whole.query_tokens is not None:
+        tokens += whole.query_tokens
     return {
         "name": str(number),
         "text": "",
         "ids": list(range(len(tokens))),
         "starts": [-1] * len(tokens),
         "stops": [-1] * len(tokens),
-        "texts": list(tokens),
+        "texts": [*tokens],
         "special": [],
     }
+
+
+def first_query(whole: "AttentionMap", number: int) -> int:
+    """Which of the tokens of `item_of` is query 0."""
+    return whole.kv_len if foreign(whole, number) else _position(whole, number)
+
+
+def foreign(whole: "AttentionMap", number: int) -> bool:
+    """Whether the queries have labels that are not those of the keys at their positions."""
+    if whole.query_tokens is None:
+        return False
+    first = _position(whole, number)
+    return (
+        first < 0 or whole.tokens is None or whole.query_tokens != whole.tokens[first : first + whole.q_len]
+    )
+
+
+def _position(whole: "AttentionMap", number: int) -> int:
+    return whole.q_offset if whole.problem is None else int(whole.problem.q_offset[number])
 
 
 def mask_words(whole: "AttentionMap") -> str:
