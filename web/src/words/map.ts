@@ -296,6 +296,9 @@ const MASK_CS: readonly (readonly [RegExp, string])[] = [
   [/\bopen\b/g, "bez meze"],
   [/\b(\d+) documents\b/, "oddělené dokumenty ($1)"],
   [/\bkey padding\b/, "výplň"],
+  [/\bown documents\b/, "vlastní dokumenty"],
+  [/\bown mask\b/, "vlastní maska"],
+  [/\bnot known\b/, "neznámá"],
   [/\bnone\b/, "žádná"],
 ];
 
