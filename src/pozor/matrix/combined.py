@@ -8,14 +8,21 @@ import numpy as np
 from pozor.masks import Ranges
 from pozor.masks.ranges import tidy
 from pozor.matrix.counting import counted
-from pozor.matrix.pooling import CHUNK_KEYS, CHUNK_ROWS, Cells, fold
+from pozor.matrix.pooling import (
+    CHUNK_KEYS,
+    CHUNK_ROWS,
+    Cells,
+    Pooled,
+    blocks,
+    chunks,
+    counted_cells,
+    fold,
+    seeing_rows,
+)
+
+SIDE = 512  # rows and keys whose cells are held at once
 
 Place = tuple[Cells, int, int]  # cells, batch, head
-
-
-def farthest(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Of the largest value and the largest of the negated ones, the one farther from 0, with its sign."""
-    return np.where(below > above, -below, above)
 
 
 class CombinedCells:
@@ -40,6 +47,7 @@ class CombinedCells:
     ) -> None:
         self.q_len, self.kv_len = q_len, kv_len
         self._parts, self._factors, self._places = parts, factors, places
+        self.signed = factors is not None and min(factors) < 0
 
     def probs(
         self, batch: int, head: int, rows: slice, keys: slice, dtype: Any = np.float64
@@ -94,6 +102,29 @@ class CombinedCells:
     def thinned(self, batch: int, head: int, every: int) -> "CombinedCells":
         """Every so many-th row."""
         raise NotImplementedError
+
+    def pooled(self, rows: slice, keys: slice, size: int) -> Pooled:
+        """Blocks of size × size from cell after cell; of both signs, `largest` is what is farthest from 0."""
+        shape = (-(-(rows.stop - rows.start) // size), -(-(keys.stop - keys.start) // size))
+        largest, least = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        total, count = np.zeros(shape), np.zeros(shape, np.int64)
+        for some_rows in chunks(rows, size, SIDE):
+            for some_keys in chunks(keys, size, SIDE):
+                visible = self.visible(0, 0, some_rows, some_keys)
+                if visible is False:
+                    continue
+                values = self.probs(0, 0, some_rows, some_keys, np.float32)[0]
+                here = (blocks(some_rows, rows, size), blocks(some_keys, keys, size))
+                ends = (
+                    ((np.maximum, largest), (np.minimum, least)) if self.signed else ((np.maximum, largest),)
+                )
+                for ufunc, ended in ends:
+                    part = fold(ufunc, fold(ufunc, values, size, 0), size, 1)
+                    ufunc(ended[here], part, out=ended[here])
+                total[here] += fold(np.add, fold(np.add, values, size, 0, np.float64), size, 1)
+                count[here] += counted_cells(visible, values.shape, size)
+        farthest = np.where(-least > largest, least, largest)
+        return Pooled(farthest, total, count, seeing_rows(self, 0, 0, rows, size))
 
     # ---- how many are visible ------------------------------------------------------------------------------
 

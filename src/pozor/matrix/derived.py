@@ -14,7 +14,7 @@ import numpy as np
 from pozor.errors import OptionError
 from pozor.matrix import pooling, tiles
 from pozor.matrix.base import ZOOM
-from pozor.matrix.combined import CombinedCells, farthest
+from pozor.matrix.combined import CombinedCells
 from pozor.matrix.making import Making, Steps, drawing
 from pozor.matrix.pooling import Pooled
 from pozor.matrix.tiles import Tile
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal["mean", "max", "difference"]
 BY_BLOCKS = {"mean": ("mean", "share"), "max": ("max",), "difference": ("mean", "share")}
 NAMES = {"mean": "a mean over heads", "max": "a max over heads", "difference": "a difference"}
-MOST_CELLS = 1 << 27  # of all members together that one tile looks at one by one: a few seconds
+MOST_CELLS = 1 << 28  # of all members together that one tile looks at one by one: a second or two
 
 
 class Member(NamedTuple):
@@ -227,21 +227,17 @@ class Derived:
         with np.errstate(invalid="ignore"):
             return np.where(seen, probs * (1.0 if weight is None else weight[key]), 0.0)
 
-    def _cells(self, value: "Value", sign: float = 1.0) -> CombinedCells:
+    def _cells(self, value: "Value") -> CombinedCells:
         parts = [
             (one.map._cells, one.batch, one.head, one.map._weight(value, one.head, one.batch))
             for one in self.members
         ]
-        factors = None if self.kind == "max" else [sign * factor for factor in self._factors]
+        factors = None if self.kind == "max" else self._factors
         places = [(one.map._cells, one.batch, one.head) for one in self._distinct]
         return CombinedCells(self.q_len, self.kv_len, parts, factors, places)
 
     def _by_cells(self, rows: slice, keys: slice, size: int, value: "Value") -> Pooled:
-        pooled = pooling.pool(self._cells(value), 0, 0, rows, keys, size)
-        if not self.signed:
-            return pooled
-        below = pooling.pool(self._cells(value, -1.0), 0, 0, rows, keys, size)
-        return Pooled(farthest(pooled.largest, below.largest), pooled.total, pooled.count, pooled.rows)
+        return self._cells(value).pooled(rows, keys, size)
 
     def _by_blocks(self, zoom: int, rows: slice, keys: slice, value: "Value") -> tuple[Pooled, bool]:
         size, parts, previews = 1 << zoom, [], []

@@ -111,22 +111,22 @@ def pool(
     shape = (-(-(rows.stop - rows.start) // size), -(-(keys.stop - keys.start) // size))
     largest, total = np.zeros(shape, np.float32), np.zeros(shape)
     count = np.zeros(shape, np.int64)
-    for some_rows in _chunks(rows, size, CHUNK_ROWS):
-        for some_keys in _chunks(keys, size, CHUNK_KEYS):
+    for some_rows in chunks(rows, size, CHUNK_ROWS):
+        for some_keys in chunks(keys, size, CHUNK_KEYS):
             probs, visible = cells.probs(batch, head, some_rows, some_keys, np.float32)
             if visible is False:
                 continue
             if weight is not None:
                 probs = _weighted(probs, weight[some_keys], visible)
-            here = (_blocks(some_rows, rows, size), _blocks(some_keys, keys, size))
+            here = (blocks(some_rows, rows, size), blocks(some_keys, keys, size))
             part = fold(np.maximum, fold(np.maximum, probs, size, 0), size, 1)
             np.maximum(largest[here], part, out=largest[here])
             total[here] += fold(np.add, fold(np.add, probs, size, 0, np.float64), size, 1)
-            count[here] += _counted(visible, probs.shape, size)
+            count[here] += counted_cells(visible, probs.shape, size)
     return Pooled(largest, total, count, seeing_rows(cells, batch, head, rows, size))
 
 
-def _chunks(whole: slice, size: int, limit: int) -> Iterator[slice]:
+def chunks(whole: slice, size: int, limit: int) -> Iterator[slice]:
     """Cut a slice into pieces of about `limit`: of whole blocks, or of parts of one block."""
     step = max(limit // size, 1) * size
     for start in range(whole.start, whole.stop, step):
@@ -135,12 +135,13 @@ def _chunks(whole: slice, size: int, limit: int) -> Iterator[slice]:
             yield slice(part, min(part + limit, stop) if step > limit else stop)
 
 
-def _blocks(part: slice, whole: slice, size: int) -> slice:
+def blocks(part: slice, whole: slice, size: int) -> slice:
     """The blocks that a chunk falls into."""
     return slice((part.start - whole.start) // size, -(-(part.stop - whole.start) // size))
 
 
-def _counted(visible: np.ndarray | bool, lengths: tuple[int, ...], size: int) -> np.ndarray:
+def counted_cells(visible: np.ndarray | bool, lengths: tuple[int, ...], size: int) -> np.ndarray:
+    """How many cells of each block are visible; lengths: rows and keys."""
     if visible is True:
         rows, keys = (fold(np.add, np.ones(length, np.int64), size, 0) for length in lengths)
         return rows[:, None] * keys
