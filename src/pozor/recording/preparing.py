@@ -1,4 +1,4 @@
-"""Makes what the viewer takes from whole heads before anybody looks: bases and tracks, kept in base/."""
+"""Makes what the viewer takes from whole heads before anybody looks: bases, tracks and measures, in base/."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pozor.recording.reader import Recording
 
 VALUES = ("prob", "value_norm")
+MOST_OF_IT = 0.7  # of the time; the rest measures the heads
 
 
 def prepare(
@@ -33,10 +34,17 @@ def prepare(
         if max(entry.rows[number].q_len, entry.rows[number].kv_len) > NO_PREVIEW
         for head in entry.heads
     ]
+    tell = progress or (lambda done: None)
     for place, (entry, head, number) in enumerate(heads):
         for done in _steps(recording.map(entry.layer, head, number, entry.kind), values, tracks):
-            if progress is not None:
-                progress((place + done) / len(heads))
+            tell((place + done) / len(heads) * MOST_OF_IT)
+    measured = list(dict.fromkeys(number for _, _, number in heads))
+    for place, number in enumerate(measured):
+        making = recording.measuring(number).making
+        while making.step() is None:
+            tell(MOST_OF_IT + (1 - MOST_OF_IT) * (place + making.progress) / len(measured))
+    if heads:
+        tell(1.0)
     return len(heads)
 
 

@@ -234,8 +234,8 @@ class Recording(Outward):
     ) -> int:
         """Make what the viewer takes from whole heads, and keep it in base/: then every head opens at once.
 
-        That is a pass or two over q · k for each head; what is there already is left. Texts of up to 4,096
-        tokens need none of it. base/ is a cache, and may be deleted.
+        That is a few passes over q · k for each head: bases, tracks, measures; what is there already is left.
+        Texts of up to 4,096 tokens need none of it. base/ is a cache, and may be deleted.
 
         Args:
             item: Number of the sequence; None: all of them.
