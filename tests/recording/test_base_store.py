@@ -12,7 +12,6 @@ from pozor.recording import base_store
 from pozor.recording.base_store import BaseStore
 
 TOKENS = 5000
-NAMES = ("head-000-prob", "head-000-tracks")
 
 
 @pytest.fixture(scope="session")
