@@ -126,25 +126,24 @@ class CombinedCells:
         farthest = np.where(-least > largest, least, largest)
         return Pooled(farthest, total, count, seeing_rows(self, 0, 0, rows, size))
 
-    # ---- how many are visible ------------------------------------------------------------------------------
-
     def count(self, rows: slice, keys: slice, size: int) -> np.ndarray:
         """Visible cells of squares of size × size."""
-        return _count(self, 0, 0, rows, keys, size, size)
+        return counts(self, 0, 0, rows, keys, size)
 
-    def counts(self, cells: Cells, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray:
-        """Those of one head."""
-        return _count(cells, batch, head, rows, keys, size, size)
 
-    def queries(self, cells: Cells, batch: int, head: int, rows: slice) -> np.ndarray:
-        """How many of the rows see each key of one head, (kv_len,)."""
-        height = max(1, rows.stop - rows.start)
-        found = _count(cells, batch, head, rows, slice(0, self.kv_len), height, 1)
-        return found[0] if len(found) else np.zeros(self.kv_len, np.int64)
+# ---- how many are visible ---------------------------------------------------------------------------------
 
-    def queries_of_all(self, rows: slice) -> np.ndarray:
-        """The same of all heads together."""
-        return self.queries(self, 0, 0, rows)
+
+def counts(cells: Cells, batch: int, head: int, rows: slice, keys: slice, size: int) -> np.ndarray:
+    """Visible cells of one head in squares of size × size."""
+    return _count(cells, batch, head, rows, keys, size, size)
+
+
+def queries(cells: Cells, batch: int, head: int) -> np.ndarray:
+    """How many queries may see each key of one head, (kv_len,)."""
+    whole = slice(0, cells.q_len), slice(0, cells.kv_len)
+    found = _count(cells, batch, head, *whole, max(1, cells.q_len), 1)
+    return found[0] if len(found) else np.zeros(cells.kv_len, np.int64)
 
 
 def union(ranges: Sequence[Ranges | None]) -> Ranges | None:

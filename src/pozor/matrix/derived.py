@@ -5,7 +5,7 @@ maps follows from them at every zoom; anything else is worked out cell by cell, 
 many of them, and refused beyond.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from pozor.errors import OptionError
 from pozor.matrix import pooling, tiles
 from pozor.matrix.base import ZOOM
-from pozor.matrix.combined import CombinedCells
+from pozor.matrix.combined import CombinedCells, counts, queries
 from pozor.matrix.making import Making, Steps, drawing
 from pozor.matrix.pooling import Pooled
 from pozor.matrix.tiles import Tile
@@ -92,24 +92,27 @@ class Derived:
 
     def row(self, query: int, *, hidden: Sequence[int] = (), value: "Value" = "prob") -> np.ndarray:
         """One row, float64 (kv_len,), from q and k where there are some; hidden as in `AttentionMap.row`."""
-        rows = []
-        for one in self.members:
+        here = slice(query, query + 1), slice(0, self.kv_len)
+
+        def row(one: Member) -> np.ndarray:
             probs = one.map.row(query, hidden=hidden, head=one.head, batch=one.batch)
-            rows.append(self._times_norm(one, probs, query, slice(None), value))
-        return self._combined(rows)
+            return self._times_norm(one, probs, here, value)
+
+        return self._combined(map(row, self.members))
 
     def column(self, key: int, *, value: "Value" = "prob") -> np.ndarray:
         """One column, float64 (q_len,), by the lse of each map."""
-        columns = []
-        for one in self.members:
-            probs = one.map.column(key, head=one.head, batch=one.batch)
-            columns.append(self._times_norm(one, probs, slice(None), key, value))
-        return self._combined(columns)
+        here = slice(0, self.q_len), slice(key, key + 1)
+
+        def column(one: Member) -> np.ndarray:
+            return self._times_norm(one, one.map.column(key, head=one.head, batch=one.batch), here, value)
+
+        return self._combined(map(column, self.members))
 
     def block(self, queries: Any, keys: Any) -> np.ndarray:
         """Some queries and keys, slices or ranges, by the lse of each map: float64."""
         return self._combined(
-            [one.map.block(queries, keys, head=one.head, batch=one.batch) for one in self.members]
+            one.map.block(queries, keys, head=one.head, batch=one.batch) for one in self.members
         )
 
     def visible(self, queries: Any, keys: Any) -> np.ndarray:
@@ -178,16 +181,18 @@ class Derived:
             one.map._check_summary("max", value)
         return self._making(
             f"base {value}",
-            lambda: [one.map.base(value, head=one.head, batch=one.batch) for one in self.members],
-            lambda made: _Done(),
+            lambda one: one.map.base(value, head=one.head, batch=one.batch),
+            lambda state, one, made: None,
+            lambda state: _Done(),
         )
 
     def tracks(self) -> Making[Tracks]:
         """The difference of the entropies of rows (else NaN), and what each key receives (of a max: NaN)."""
         return self._making(
             "tracks",
-            lambda: [one.map.tracks(head=one.head, batch=one.batch) for one in self.members],
-            self._combined_tracks,
+            lambda one: one.map.tracks(head=one.head, batch=one.batch),
+            self._add_tracks,
+            self._all_tracks,
         )
 
     # ---- how they are combined -----------------------------------------------------------------------------
@@ -206,26 +211,30 @@ class Derived:
                 found.append((one, ranges))
         return [one for one, _ in found]
 
-    def _combined(self, arrays: list[np.ndarray]) -> np.ndarray:
-        if self.kind == "max":
-            return np.maximum.reduce(arrays)
-        with np.errstate(invalid="ignore"):
-            total = arrays[0] * self._factors[0]
-            for array, factor in zip(arrays[1:], self._factors[1:]):
-                total += array * factor
+    def _combined(self, arrays: Iterable[np.ndarray]) -> np.ndarray:
+        """One after the other, so that two of them are held at a time, however many heads there are."""
+        total: np.ndarray | None = None
+        for array, factor in zip(arrays, self._factors, strict=True):
+            total = self._with(total, array, factor)
+        assert total is not None, "there is one member or more"
         return total
 
-    def _times_norm(self, one: Member, probs: np.ndarray, query: Any, key: Any, value: "Value") -> np.ndarray:
+    def _with(self, total: np.ndarray | None, array: np.ndarray, factor: float) -> np.ndarray:
+        if self.kind == "max":
+            return array if total is None else np.maximum(total, array)
+        with np.errstate(invalid="ignore"):
+            return array * factor if total is None else total + array * factor
+
+    def _times_norm(
+        self, one: Member, probs: np.ndarray, here: tuple[slice, slice], value: "Value"
+    ) -> np.ndarray:
         one.map._check_summary("max", value)
-        if value == "prob":
+        weight = one.map._weight(value, one.head, one.batch)
+        if weight is None:
             return probs
-        weight = one.map._weight("value_norm", one.head, one.batch)
-        here = (slice(query, query + 1), slice(0, self.kv_len)) if isinstance(query, int) else (
-            slice(0, self.q_len), slice(key, key + 1)
-        )  # fmt: skip
         seen = one.map.visible(*here, head=one.head, batch=one.batch).ravel()
         with np.errstate(invalid="ignore"):
-            return np.where(seen, probs * (1.0 if weight is None else weight[key]), 0.0)
+            return np.where(seen, probs * weight[here[1]], 0.0)
 
     def _cells(self, value: "Value") -> CombinedCells:
         parts = [
@@ -240,61 +249,73 @@ class Derived:
         return self._cells(value).pooled(rows, keys, size)
 
     def _by_blocks(self, zoom: int, rows: slice, keys: slice, value: "Value") -> tuple[Pooled, bool]:
-        size, parts, previews = 1 << zoom, [], []
-        for one in self.members:
-            cells, place = one.map._cells, (one.batch, one.head)
-            if zoom < ZOOM:
-                weight = one.map._weight(value, one.head, one.batch)
-                with drawing():
-                    parts.append(pooling.pool(cells, *place, rows, keys, size, weight))
-                continue
-            base, preview = one.map.base(value, head=one.head, batch=one.batch).picture()
-            some = (slice(part.start // size, -(-part.stop // size)) for part in (rows, keys))
-            found = base.cut(zoom, *some)
-            if preview:  # some rows stand for all of the block
-                count = self._cells(value).counts(cells, *place, rows, keys, size)
-                grown = found.total * (count / np.maximum(found.count, 1))
-                found = Pooled(found.largest, grown, count, found.rows)
-            parts.append(found)
-            previews.append(preview)
-        count = parts[0].count
+        size, previews, values, count = 1 << zoom, False, None, None
         combined = self._cells(value)
+        for one, factor in zip(self.members, self._factors):
+            found, preview = self._block(one, zoom, rows, keys, value)
+            count, previews = found.count, previews or preview
+            values = self._with(values, found.largest if self.kind == "max" else found.total, factor)
         if len(self._distinct) > 1:
             count = combined.count(rows, keys, size)
-        seeing = pooling.seeing_rows(combined, 0, 0, rows, size)
-        if self.kind == "max":
-            most = np.maximum.reduce([part.largest for part in parts])
-            return Pooled(most, np.zeros(most.shape), count, seeing), any(previews)
-        total = self._combined([part.total for part in parts])
-        return Pooled(np.zeros(total.shape, np.float32), total, count, seeing), any(previews)
+        assert values is not None, "there is one member or more"
+        assert count is not None
+        nothing, seeing = np.zeros(values.shape), pooling.seeing_rows(combined, 0, 0, rows, size)
+        both = (values, nothing) if self.kind == "max" else (nothing, values)
+        return Pooled(*both, count, seeing), previews
 
-    def _combined_tracks(self, made: list[Tracks]) -> Tracks:
-        whole = slice(0, self.q_len)
-        cells = self._cells("prob")
-        entropy = np.full(self.q_len, np.nan)
-        if self.signed:
-            entropy = made[0].entropy.astype(np.float64) - made[1].entropy
-        if self.kind == "max":
-            return Tracks(entropy.astype(np.float32), np.full(self.kv_len, np.nan, np.float32))
-        given = []
-        for one, tracks in zip(self.members, made):
-            queries = cells.queries(one.map._cells, one.batch, one.head, whole)
-            given.append(np.where(queries > 0, tracks.received.astype(np.float64) * queries, 0))
-        queries = cells.queries_of_all(whole)
-        received = np.where(queries > 0, self._combined(given) / np.maximum(queries, 1), np.nan)
+    def _block(self, one: Member, zoom: int, rows: slice, keys: slice, value: "Value") -> tuple[Pooled, bool]:
+        """One member's blocks, and whether they are a preview."""
+        size, cells, place = 1 << zoom, one.map._cells, (one.batch, one.head)
+        if zoom < ZOOM:
+            weight = one.map._weight(value, one.head, one.batch)
+            with drawing():
+                return pooling.pool(cells, *place, rows, keys, size, weight), False
+        base, preview = one.map.base(value, head=one.head, batch=one.batch).picture()
+        some = (slice(part.start // size, -(-part.stop // size)) for part in (rows, keys))
+        found = base.cut(zoom, *some)
+        if preview:  # some rows stand for all of the block
+            count = counts(cells, *place, rows, keys, size)
+            grown = found.total * (count / np.maximum(found.count, 1))
+            found = Pooled(found.largest, grown, count, found.rows)
+        return found, preview
+
+    def _add_tracks(self, so_far: Any, one: Member, tracks: Tracks) -> tuple[np.ndarray, np.ndarray]:
+        """(the entropies, what each key was given by all queries), as factors and members say."""
+        factor = self._factors[0] if so_far is None else self._factors[-1]
+        asked = queries(one.map._cells, one.batch, one.head)
+        given = np.where(asked > 0, tracks.received.astype(np.float64) * asked, 0)
+        entropy = tracks.entropy.astype(np.float64) * factor
+        if so_far is None:
+            return entropy, given * factor
+        return so_far[0] + entropy, so_far[1] + given * factor
+
+    def _all_tracks(self, so_far: tuple[np.ndarray, np.ndarray]) -> Tracks:
+        entropy, given = so_far
+        asked = queries(self._cells("prob"), 0, 0)
+        received = np.where((asked > 0) & (self.kind != "max"), given / np.maximum(asked, 1), np.nan)
+        entropy = entropy if self.signed else np.full(self.q_len, np.nan)
         return Tracks(entropy.astype(np.float32), received.astype(np.float32))
 
-    def _making(self, name: str, parts: Any, combine: Any) -> Making[Any]:
+    def _making(
+        self,
+        name: str,
+        part: Callable[[Member], Making[Any]],
+        add: Callable[[Any, Member, Any], Any],
+        finish: Callable[[Any], Any],
+    ) -> Making[Any]:
+        """What is made of one part of each member, one after the other; at once where all are there."""
+
         def steps(_: Making[Any]) -> Steps[Any]:
-            made, wanted = [], parts()
-            for number, one in enumerate(wanted):
-                while (found := one.peek() or one.step()) is None:
-                    yield (number + one.progress) / len(wanted)
-                made.append(found)
-            return combine(made)
+            state = None
+            for number, one in enumerate(self.members):
+                making = part(one)
+                while (found := making.peek() or making.step()) is None:
+                    yield (number + making.progress) / len(self.members)
+                state = add(state, one, found)
+            return finish(state)
 
         making = self._makings.setdefault(name, Making(steps))
-        if not making.ready and all(one.ready for one in parts()):
+        if not making.ready and all(part(one).ready for one in self.members):
             making.make()
         return making
 
