@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axe import findings
-from map_page import SHIPPED, App, cell_at, colours, drawn, go, id_of, opened, serving, state
+from map_page import SHIPPED, App, cell_at, colours, drawn, go, id_of, number, opened, serving, state
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import pozor
@@ -183,10 +183,9 @@ def test_a_click_opens_a_head_and_the_open_one_is_marked(on_many: Page) -> None:
 def test_the_grid_by_keyboard(on_many: Page) -> None:
     go(on_many, "made", "layer=1&head=1")
     bar = on_many.get_by_role("button", name="all heads")
-    bar.focus()
-    on_many.keyboard.press("Enter")
+    on_many.keyboard.press("h")
     expect(bar).to_have_attribute("aria-expanded", "true")
-    cell(on_many, "1.1").focus()  # the open head is where Tab enters
+    expect(cell(on_many, "1.1")).to_be_focused()  # the open head is where Tab enters
     assert cell(on_many, "1.1").get_attribute("tabindex") == "0"
     assert grid(on_many).locator("[tabindex='0']").count() == 1
     for key, name in (("ArrowRight", "1.2"), ("ArrowDown", "2.2"), ("End", "2.3"), ("Control+Home", "0.0")):
@@ -205,6 +204,9 @@ def test_the_grid_by_keyboard(on_many: Page) -> None:
     assert "k" not in kept  # Enter and arrows were the grid's alone
     expect(on_many.locator(".combine")).to_contain_text("1 head chosen")
     expect(cell(on_many, "2.3")).to_be_focused()
+    on_many.keyboard.press("h")
+    expect(bar).to_have_attribute("aria-expanded", "false")
+    expect(bar).to_be_focused()
 
 
 def test_a_link_unfolds_the_same_heads(on_many: Page, probs: np.ndarray) -> None:
@@ -240,7 +242,7 @@ def test_which_heads_look_by_row_column_and_cell(on_many: Page, probs: np.ndarra
         expect(lines).to_have_count(LAYERS * HEADS)
         expect(which(on_many).locator("[aria-busy=false]")).to_be_visible()
         assert names(lines) == by_size(values), place
-        parts = [shown_number(text) for text in lines.locator(".part").all_inner_texts()]
+        parts = [number(text.rstrip("%\xa0")) / 100 for text in lines.locator(".part").all_inner_texts()]
         np.testing.assert_allclose(parts, -np.sort(-values, axis=None), rtol=6e-3, atol=1e-7)
     go(on_many, "made", "q=30")
     expect(which(on_many).locator(".at").first).to_have_text(
@@ -287,12 +289,17 @@ def choose(page: Page, *heads: str) -> None:
 
 def combine(page: Page, action: str) -> None:
     page.locator(".combine").get_by_role("button", name=action, exact=True).click()
-    expect(page.locator(".note strong").first).to_be_visible()
+    expect(note(page).locator("strong").first).to_be_visible()
     drawn(page)
 
 
+def note(page: Page) -> Locator:
+    """What is said about the combination that is shown."""
+    return page.get_by_role("region", name="What the map shows")
+
+
 def said(page: Page) -> str:
-    return page.locator(".note strong").first.inner_text()
+    return note(page).locator("strong").first.inner_text()
 
 
 def keys_of_the_row(page: Page) -> list[int]:
@@ -361,7 +368,7 @@ def test_another_recording_of_the_same_text(on_many: Page, many: App, probs: np.
     picker = on_many.get_by_role("combobox", name="less another recording")
     assert picker.locator("option").all_inner_texts() == ["choose a recording…", "again"]
     picker.select_option(label="again")
-    expect(on_many.locator(".note strong").first).to_have_text("head 1.2 less head 1.2 of again")
+    expect(note(on_many).locator("strong").first).to_have_text("head 1.2 less head 1.2 of again")
     drawn(on_many)
     difference = probs[1, 2] - matrices(many.folder / "again.pozor")[1, 2]
     on_many.mouse.move(5, 300)
@@ -370,7 +377,7 @@ def test_another_recording_of_the_same_text(on_many: Page, many: App, probs: np.
     assert less[2] > less[0] + 20
     # the next head is compared with the same head there
     on_many.keyboard.press(".")
-    expect(on_many.locator(".note strong").first).to_have_text("head 1.3 less head 1.3 of again")
+    expect(note(on_many).locator("strong").first).to_have_text("head 1.3 less head 1.3 of again")
     assert state(on_many)["derived"].startswith("minus:1.3@")
 
 
@@ -384,14 +391,14 @@ def test_masked_less_unmasked(on_many: Page) -> None:
     # opening a head leaves the combination
     cell(on_many, "2.0").locator(".frame").click(position={"x": 8, "y": 30})
     drawn(on_many)
-    expect(on_many.locator(".note")).to_have_count(0)
+    expect(note(on_many)).to_have_count(0)
 
 
 def test_what_is_no_combination_is_said_and_left(chromium: Browser, many: App) -> None:
     with opened(chromium, many, expected="400 (Bad Request)") as page:
         where = f"#/map/{id_of(page, 'made')}?derived=sum:1.1"
         page.evaluate("where => { location.hash = where }", where)
-        expect(page.locator(".note")).to_contain_text("“sum:1.1” is no combination")
+        expect(note(page)).to_contain_text("“sum:1.1” is no combination")
         expect(page.get_by_role("alert")).to_contain_text("derived must be mean:L.H")
         page.get_by_role("button", name="back to head 0.0").click()
         drawn(page)

@@ -7,7 +7,7 @@ export type Command =
   | { do: "layer" | "head"; by: 1 | -1 }
   | { do: "hit"; by: 1 | -1 }
   | { do: "find" | "token" | "words" | "leave" }
-  | { do: "unlock" | "whole" | "log" | "colours" | "mask" | "help" };
+  | { do: "unlock" | "whole" | "log" | "colours" | "mask" | "heads" | "help" };
 
 const ARROWS: Record<string, readonly [query: number, key: number]> = {
   ArrowUp: [-1, 0],
@@ -37,6 +37,7 @@ const LETTERS: Record<string, Command> = {
   g: { do: "token" },
   w: { do: "words" },
   x: { do: "leave" },
+  h: { do: "heads" },
   "?": { do: "help" },
   Escape: { do: "unlock" },
 };

@@ -95,6 +95,11 @@ const en = {
     `${later} can be shown only where a pixel stands for at most ${grouped(side, "en")} × ${grouped(side, "en")} cells.`,
   zoomIn: (what: string) => `Zoom in to see ${what}.`,
   instead: (what: string) => `show ${what}`,
+  shown: "What the map shows",
+  helpKeys: [
+    ["H", "fold all heads out · in"],
+    ["there: Enter · Space", "open a head · choose it for a combination"],
+  ],
 };
 
 const cs: typeof en = {
@@ -182,6 +187,11 @@ const cs: typeof en = {
   exactNone: (later, side) => `Až tam, kde bod zastupuje nejvýš ${grouped(side, "cs")} × ${grouped(side, "cs")} políček: ${later}.`,
   zoomIn: (what) => `Přibližte si mapu: ${what}.`,
   instead: (what) => `ukázat: ${what}`,
+  shown: "Co mapa ukazuje",
+  helpKeys: [
+    ["H", "rozložit · složit všechny hlavy"],
+    ["tam: Enter · mezerník", "otevřít hlavu · vybrat ji do kombinace"],
+  ],
 };
 
 export const headsWords = { en, cs: tied(cs) };
