@@ -28,8 +28,9 @@ export function shown(
   const each = step(cell, gap);
   const kept = new Set(always.filter((index) => index >= first && index <= last));
   const held = [...kept];
+  const clear = each === 1 ? gap : gap * 1.4; // where there is room for all of them, nothing is pushed out
   for (let index = Math.ceil(first / each) * each; index <= last; index += each) {
-    if (held.every((other) => other === index || Math.abs(other - index) * cell >= gap * 1.4)) kept.add(index);
+    if (held.every((other) => other === index || Math.abs(other - index) * cell >= clear)) kept.add(index);
   }
   return [...kept].sort((a, b) => a - b);
 }
