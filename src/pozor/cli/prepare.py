@@ -31,7 +31,7 @@ def prepare(
     ] = True,
     lang: Annotated[str | None, typer.Option(help="cs or en. Left out: the locale's, else English.")] = None,
 ) -> None:
-    """Make a long recording's maps ready, so that each head opens at once.
+    """Make the maps of a long recording ready beforehand.
 
     They are kept in NAME.pozor/base, which may be deleted: the viewer makes what is missing when it is needed.
 
