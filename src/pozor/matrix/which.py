@@ -20,7 +20,7 @@ def which(
 ) -> np.ndarray:
     """The heads of one map as layer 0, the largest prob first; the fields are those of `Recording.which`.
 
-    A row is worked out in float64 from q and k, a cell and a column by the lse of the map.
+    Rows and cells are worked out in float64 from q and k, a column by the lse of the map.
     """
     query, key = asked(query, key)
     lines = np.zeros(shown.num_heads, WHICH_DTYPE)
@@ -35,8 +35,8 @@ def which(
         elif query is None:
             lines["prob"][head], lines["at"][head] = _received(shown, key, place)
         else:
-            here = slice(query, query + 1), slice(key, key + 1)
-            lines["prob"][head] = shown.block(*here, **place).sum()
+            shown._check(head, batch, key=key)
+            lines["prob"][head] = shown.row(query, **place)[key]
     return in_order(lines)
 
 

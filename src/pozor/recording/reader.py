@@ -281,8 +281,8 @@ class Recording(Outward):
 
         With a query and a key, by the prob of that cell. With a query alone, by the largest prob of its row;
         `at` is its key. With a key alone, by what the key receives on average from the queries that may see
-        it; `at` is the query that gives it most. From the stored lse: a cell within the rounding of a float32
-        lse, what a column receives within 1e-5 of itself.
+        it; `at` is the query that gives it most. Cells and rows are those of `AttentionMap.row`, in float64
+        from q and k; a column is by the stored lse, what it receives within 1e-5 of itself.
 
         Args:
             query: Row of the maps.   key: Column of the maps.   item: Number of the sequence.

@@ -1,11 +1,12 @@
 """Which heads look here: every recorded head by what it gives to one cell, one row or one column.
 
-A cell is one dot product and an lse. A row is one query against its keys; a column is the same pass with the
-roles turned round: the key asks all queries, −lse of each is its bias, and the pass's own lse is ln Σ p.
+A row is one query against its keys, in float64 by the formula; a cell is one dot product and the lse of that.
+A column is the same pass with the roles turned round: the key asks all queries, −lse of each, as stored, is
+its bias, and the pass's own lse is ln Σ p.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from pozor.recording.mask_form import MaskForm
 if TYPE_CHECKING:
     from pozor.recording.reader import Recording
 
-CANDIDATES = 4  # of each row or column, found in float32 and compared again in float64
+CANDIDATES = 4  # of each column, found in float32 and compared again in float64
+HELD = 1 << 23  # numbers of keys that are turned to float64 at once
 
 # layer, its arrays, its rows of the item, its mask → prob and at of each of its heads
 Judge = Callable[[Layer, dict[str, np.ndarray], Rows, MaskForm], tuple[np.ndarray, np.ndarray]]
@@ -37,11 +39,11 @@ def which(recording: "Recording", query: int | None, key: int | None, item: int,
     _inside(recording, query, key, item, variant)
     judge: Judge
     if key is None:
-        judge = _row_of(query or 0, variant)
+        judge = _row_of(query or 0)
     elif query is None:
         judge = _column_of(key)
     else:
-        judge = _cell_of(query, key, variant)
+        judge = _cell_of(query, key)
     found = []
     for entry, rows in _layers(recording, item):
         lines = np.zeros(len(entry.heads), WHICH_DTYPE)
@@ -58,55 +60,50 @@ def which(recording: "Recording", query: int | None, key: int | None, item: int,
 # ---- a cell, a row, a column ------------------------------------------------------------------------------
 
 
-def _cell_of(query: int, key: int, variant: str) -> Judge:
+def _cell_of(query: int, key: int) -> Judge:
     def judge(entry: Layer, held: dict, rows: Rows, mask: MaskForm) -> tuple[np.ndarray, np.ndarray]:
         nowhere = np.full(len(entry.heads), -1)
         first, stop, shown = _keys(mask, rows, query)
         if not first <= key < stop or (shown is not None and not shown[key - first]):
             return np.zeros(len(entry.heads)), nowhere
-        if variant == "recorded":
-            lse = held["lse"][:, query]
-        else:
-            lse = _row(entry, held, query, first, stop, shown)[0]
+        lse = _row(entry, held, query, first, stop, shown)[0]
         logits = _logits(entry, held, np.full(len(entry.heads), query), np.full(len(entry.heads), key))
         return _probs(logits, lse), nowhere
 
     return judge
 
 
-def _row_of(query: int, variant: str) -> Judge:
+def _row_of(query: int) -> Judge:
     def judge(entry: Layer, held: dict, rows: Rows, mask: MaskForm) -> tuple[np.ndarray, np.ndarray]:
         first, stop, shown = _keys(mask, rows, query)
         if stop <= first or (shown is not None and not shown.any()):
             return np.zeros(len(entry.heads)), np.full(len(entry.heads), -1)
-        lse, keys = _row(entry, held, query, first, stop, shown)
-        if variant == "recorded":
-            lse = held["lse"][:, query]
-        logits = _logits(entry, held, np.full(keys.shape, query), keys)
-        return _best(_probs(logits, lse[:, None]), keys)
+        return _row(entry, held, query, first, stop, shown)[1:]
 
     return judge
 
 
 def _row(
     entry: Layer, held: dict, query: int, first: int, stop: int, shown: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """lse (heads,) and the keys of the largest logits (heads, CANDIDATES), −1 where unused."""
-    lse, keys = np.empty(len(entry.heads)), np.empty((len(entry.heads), CANDIDATES), np.int64)
-    for heads, kv_heads in _groups(entry):
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """lse, the largest prob and its key of each head, (heads,), in float64."""
+    lse, prob = np.empty(len(entry.heads)), np.empty(len(entry.heads))
+    at = np.empty(len(entry.heads), np.int64)
+    for heads, kv_heads in _groups(entry, stop - first):
         seen = observe(
-            held["q"][heads, query : query + 1],
-            held["k"][kv_heads, first:stop],
+            held["q"][heads, query : query + 1].astype(np.float64),
+            held["k"][kv_heads, first:stop].astype(np.float64),
             None,
             mask=None if shown is None else shown[None],
             scale=entry.scale,
             softcap=entry.softcap,
-            sink=held["sinks"][heads] if entry.has_sinks else None,
-            want=Want(top_k=CANDIDATES),
+            sink=held["sinks"][heads].astype(np.float64) if entry.has_sinks else None,
+            want=Want(top_k=1),
         )
-        lse[heads] = seen.lse[:, 0]
-        keys[heads] = np.where(seen.top_keys[:, 0] < 0, -1, seen.top_keys[:, 0] + first)
-    return lse, keys
+        lse[heads], prob[heads] = seen.lse[:, 0], seen.top_probs[:, 0, 0]
+        found = seen.top_keys[:, 0, 0]
+        at[heads] = np.where((found < 0) | np.isnan(prob[heads]), -1, found + first)
+    return lse, prob, at
 
 
 def _column_of(key: int) -> Judge:
@@ -184,14 +181,18 @@ def _kv_rows(entry: Layer) -> np.ndarray:
     return np.array([kept.index(kv_head) for kv_head in entry.kv_heads])
 
 
-def _groups(entry: Layer) -> Iterator[tuple[Any, slice]]:
-    """Heads and the key heads they read, so that head h of a group reads h // group_size of its keys."""
+def _groups(entry: Layer, count: int) -> Iterator[tuple[np.ndarray, slice]]:
+    """Heads and the key heads they read, so that head h of a group reads h // group_size of its keys.
+
+    A group has at most HELD numbers in its `count` keys, or one key head.
+    """
     read, kept = _kv_rows(entry), len(entry.kept_kv_heads)
-    if len(read) % kept == 0 and (read == np.arange(len(read)) // (len(read) // kept)).all():
-        yield slice(None), slice(None)
-        return
-    for kv_head in range(kept):
-        yield np.flatnonzero(read == kv_head), slice(kv_head, kv_head + 1)
+    group = len(read) // kept
+    even = len(read) == kept * group and (read == np.arange(len(read)) // group).all()
+    step = max(1, HELD // max(1, count * entry.head_dim)) if even else 1
+    for start in range(0, kept, step):
+        kv_heads = slice(start, min(start + step, kept))
+        yield np.flatnonzero((read >= kv_heads.start) & (read < kv_heads.stop)), kv_heads
 
 
 def _layers(recording: "Recording", item: int) -> Iterator[tuple[Layer, Rows]]:
