@@ -38,7 +38,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 def kept(path: Path) -> set[str]:
     """What of which head, such as 0-prob."""
-    names = (file.name for file in (path / "base").rglob("*.safetensors"))
+    names = (file.name for file in (path / "base").rglob("head-*.safetensors"))
     return {name.removeprefix("head-00").removesuffix(".safetensors") for name in names}
 
 
