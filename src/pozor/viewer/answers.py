@@ -56,7 +56,7 @@ class Shown:
 
     @property
     def nbytes(self) -> int:
-        """About what it holds of its own: labels, a few numbers of each row and key; bases are counted apart."""
+        """About what it holds of its own: labels, some numbers of rows and keys; bases are counted apart."""
         return (self.map.q_len + self.map.kv_len) * 32
 
 
