@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from viewer_asking import ask, fits
 from viewer_recordings import HEADS, arrays, pieces, record, reference
 
+from pozor.errors import OptionError
 from pozor.matrix import AttentionMap
 from pozor.viewer import documents
 from pozor.viewer.desk import MapDesk
@@ -216,3 +217,44 @@ def test_a_row_without_some_keys(client: TestClient, noise: tuple[str, Any]) -> 
         answer = client.get(f"{base}/row", params={**where, "hidden": wrong})
         assert answer.status_code == status, wrong
         assert answer.json()["error"].startswith("hidden must be"), wrong
+
+
+def test_a_failure_behind_is_told_once(
+    client: TestClient, noise: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, _ = noise
+    with monkeypatch.context() as patch:
+
+        def broken(*_: object, **__: object) -> None:
+            raise OptionError("the disk is gone.")
+
+        patch.setattr("pozor.matrix.measuring.measured", broken)
+        for _ in range(300):
+            answer = client.get(f"{base}/heads")
+            if answer.status_code != 200:
+                break
+            time.sleep(0.02)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "the disk is gone."
+    assert all(line["entropy"] is not None for line in measured(client, base)["heads"])
+
+
+def test_many_questions_at_once(client: TestClient, noise: tuple[str, Any]) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    base, _ = noise
+    asks = [
+        f"{base}/{end}"
+        for n in range(60)
+        for end in (
+            f"which?query={n % 6}",
+            f"which?key={n % 6}",
+            f"thumbs?layer={n % 2}",
+            "heads",
+            f"which?query={n}9",
+        )
+    ]
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda path: client.get(path).status_code, asks))
+    assert set(statuses) == {200, 400}
+    assert statuses.count(400) == 60

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pozor.matrix.map import AttentionMap
 
 BAND = 4096  # rows of one pass: positions are counted from its middle, so that float32 keeps 1e-3 of a token
+BAND_CELLS = 1 << 27  # of one pass: a tenth of a second or two
 CHUNK = 1 << 21  # cells held at once where no pass of the kernel says it
 
 
@@ -77,7 +78,8 @@ def measured(
     followed = None
     if ids is not None and positions is not None and shown.kv_len:
         followed = Followed(np.asarray(ids), positions)
-    step = BAND if isinstance(cells, ScoredCells) else max(1, CHUNK // max(1, shown.kv_len))
+    most = BAND_CELLS if isinstance(cells, ScoredCells) else CHUNK
+    step = max(1, min(BAND, most // max(1, shown.kv_len)))
     for start in range(0, shown.q_len, step):
         rows = slice(start, min(start + step, shown.q_len))
         sums.rows += int(cells.seeing(batch, head)[rows].sum())
@@ -108,7 +110,8 @@ def _pass(sums: Measures, band: Problem, positions: np.ndarray | None) -> None:
     middle = 0 if positions is None else int(positions[len(positions) // 2])
     values = np.stack([np.arange(band.kv_len) - float(middle), np.ones(band.kv_len)], axis=1).astype(wide)
     # out has the dtype of q, which may be too narrow for a position
-    band = replace(band, q=band.q.astype(wide), k=band.k.astype(wide), v=values[None, None])
+    q, k = (array.astype(wide, copy=False) for array in (band.q, band.k))
+    band = replace(band, q=q, k=k, v=values[None, None])
     found = solve(band, Want(entropy=True))
     sums.entropies += float(found.entropy.astype(np.float64).sum())
     if positions is None:
