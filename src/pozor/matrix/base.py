@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pozor.matrix import pooling
+from pozor.matrix import pooling, tiles
 from pozor.matrix.counting import counted
 from pozor.matrix.making import Making, Steps
 from pozor.matrix.pooling import Cells, Pooled, fold
@@ -114,6 +114,12 @@ class Base:
         seeing = fold(np.add, self.cells.seeing(*self._place)[rows].astype(np.int64), height, 0)
         return Pooled(largest, total.astype(np.float64), count.astype(np.int64), seeing)
 
+    def folded(self) -> "Base":
+        """Itself, its coarser zooms at hand, so that the first tile of them takes no longer than the next."""
+        if max(self.shape(ZOOM)) > tiles.SIDE:
+            self._levels  # noqa: B018
+        return self
+
     def whole(self, zoom: int) -> Pooled:
         """All the blocks at a zoom from 6 on."""
         return self.cut(zoom, *(slice(0, length) for length in self.shape(zoom)))
@@ -153,7 +159,7 @@ def base_steps(
     def steps(making: Making[Base]) -> Steps[Base]:
         found = None if store is None else _stored(cells, batch, head, store.load(name))
         if found is not None:
-            return found
+            return found.folded()
         if making.wants_preview and max(cells.q_len, cells.kv_len) > NO_PREVIEW:
             thin = cells.thinned(batch, head, EVERY)
             bands = _Bands(thin, 0, 0, weight, EVERY)
@@ -165,7 +171,7 @@ def base_steps(
         made = bands.base()
         if store is not None:
             store.save(name, _to_store(made))
-        return made
+        return made.folded()
 
     return steps
 
