@@ -418,3 +418,32 @@ def test_on_a_phone_the_ways_are_in_the_text(chromium: Browser, reading: App, tm
         drawn(page)
         assert "look" in state(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_two_fingers_zoom_and_one_moves(chromium: Browser, reading: App) -> None:
+    with opened(chromium, reading, viewport={"width": 390, "height": 844}, has_touch=True) as page:
+        go(page, "long", "look=1_1500_1500")
+        box = page.locator("[role=application]").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        hand = page.context.new_cdp_session(page)
+
+        def touch(kind: str, *points: tuple[float, float]) -> None:
+            told = [{"x": px, "y": py, "id": i} for i, (px, py) in enumerate(points)]
+            hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+        touch("touchStart", (x - 20, y), (x + 20, y))
+        for far in (30, 40, 60):
+            touch("touchMove", (x - far, y), (x + far, y))
+        touch("touchEnd")
+        cell, query, key = map(float, state(page)["look"].split("_"))
+        assert abs(cell - 3) < 0.1  # the fingers are three times as far apart
+        assert abs(query - 1500) < 2
+        assert abs(key - 1500) < 2
+        touch("touchStart", (x, y))
+        for far in (10, 30, 60):
+            touch("touchMove", (x - far, y))
+        touch("touchEnd")
+        _, _, moved = map(float, state(page)["look"].split("_"))
+        assert abs(moved - key - 60 / cell) < 1
+        assert "k" not in state(page)
