@@ -33,7 +33,8 @@ class Server:
         """A client that has exchanged the key for the cookie."""
         signed_in = httpx.get(self.address.split("#")[0]).cookies
         origin, gzip = self.address.split("/?")[0], {"accept-encoding": "gzip"}
-        return httpx.Client(base_url=origin, cookies=signed_in, headers=gzip, timeout=120)
+        many = httpx.Limits(max_connections=None)
+        return httpx.Client(base_url=origin, cookies=signed_in, headers=gzip, timeout=120, limits=many)
 
     @property
     def id(self) -> str:

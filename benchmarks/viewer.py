@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,27 @@ def which(folder: Path) -> dict[str, Any]:
         return found | {"server_anonymous_bytes": server.anonymous}
 
 
+def crowd(folder: Path, at_once: int = 1000) -> dict[str, Any]:
+    """What a server holds above the mapped files while 1,000 tiles at 131,072 tokens are asked at once."""
+    rng = random.Random(1)
+    with copy(folder, LONG) as recording, serving(recording) as server, server.client() as client:
+        heads = [Asking(server, client, head=head) for head in range(2)]
+        zooms, values = heads[0].document("map")["zooms"], ("prob", "value_norm")
+        for ask, value in itertools.product(heads, values):
+            wait(lambda ask=ask, value=value: ask.document("base", value=value)["ready"])
+        asked = [place for zoom in range(zooms) for place in places(rng, zoom, zooms, at_once)]
+        asked = rng.sample(asked, at_once)
+
+        def tile(place: tuple[int, int, int, int, str]) -> int:
+            zoom, row, column, number, reduce = place
+            more = {"reduce": reduce, "value": values[number // 2]}
+            return len(heads[number % 2].tile(zoom, row, column, **more).content)
+
+        with ThreadPoolExecutor(at_once) as pool:
+            assert set(pool.map(tile, asked)) == {5 * 65_536}
+        return {"tiles_at_once": len(asked), "server_anonymous_bytes": server.anonymous}
+
+
 def grid(folder: Path) -> dict[str, Any]:
     """Seconds until small pictures of all 270 heads are there, layer by layer."""
     with copy(folder, REAL) as recording, serving(recording) as server, server.client() as client:
@@ -318,7 +340,7 @@ def main() -> None:
     parts: dict[str, Callable[[Path], dict[str, Any]]] = {
         "base": base, "tiles": tiles, "open": open_, "open_slow": open_slow, "pan": pan, "which": which,
         "grid": grid, "measures": measures, "long": long, "file": file, "file_tiles": file_tiles,
-        "widget": widget,
+        "crowd": crowd, "widget": widget,
     }  # fmt: skip
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)
