@@ -13,6 +13,7 @@ from axe import findings
 from playwright.sync_api import Browser, Page, expect
 
 import pozor
+from pozor.viewer.desk import MapDesk
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "file"))
 
@@ -162,6 +163,77 @@ def test_other_masks_are_computed_in_the_page(chromium: Browser, tmp_path: Path,
         assert np.abs(np.array(tracks) - under.entropy(head=1)).max() <= 1e-5
 
 
+DERIVED = ("mean:0.0,0.1,0.2", "max:0.0,0.2", "minus:0.1", "minus:unmasked")
+
+
+def test_combinations_and_all_heads_are_those_of_python(chromium: Browser, tmp_path: Path) -> None:
+    by_head = np.random.default_rng(9).random((3, 300, 300)) < 0.7
+    shown = pozor.AttentionMap(**noise(300, heads=3), mask=by_head)
+    desk = MapDesk(shown)
+    with opened(chromium, shown.to_html(tmp_path / "map.html")) as page:
+        page.wait_for_function("() => globalThis.pozor !== undefined")
+        for derived in DERIVED:
+            key = key_of(0) | {"derived": derived}
+            given = {name: str(value) for name, value in key.items()}
+            document = desk.document("map", given)
+            assert page.evaluate("(key) => pozor.map(key)", key)["values"] == document["values"]
+            asked = [
+                (value, reduce, {"zoom": zoom, "row": 0, "column": 0})
+                for zoom in (0, 1)
+                for value in ("prob", "value_norm")
+                for reduce in REDUCES
+            ]
+            for (value, reduce, place), (values, states) in zip(asked, tiles(page, key, asked)):
+                one = given | {"value": value, "reduce": reduce} | {n: str(v) for n, v in place.items()}
+                body = desk.payload("tile", one).body
+                want = np.frombuffer(body, "<f4", 65_536).reshape(256, 256)
+                assert np.array_equal(states.ravel(), np.frombuffer(body, np.uint8, 65_536, 262_144))
+                assert np.abs(values - want).max() <= 1e-5 * max(1, np.abs(want).max()), (
+                    derived,
+                    value,
+                    reduce,
+                )
+            for ask, name, number in (("row", "query", 9), ("column", "key", 4)):
+                rest = [[]] if ask == "row" else []
+                got = page.evaluate("([ask, ...rest]) => pozor[ask](...rest)", [ask, key, number, *rest])
+                want = desk.document(ask, given | {name: str(number)})
+                assert got["visible"] == want["visible"]
+                assert np.abs(np.array(got["probs"]) - want["probs"]).max() <= 1e-7
+            tracks = page.evaluate(
+                """async (key) => {
+                  const { entropy, received } = await pozor.tracks(key);
+                  return [...entropy, ...received].map((x) => (Number.isNaN(x) ? null : x));
+                }""",
+                key,
+            )
+            want = np.frombuffer(desk.payload("tracks", given).body, "<f4")
+            assert np.allclose(np.array(tracks, np.float64), want, atol=1e-5, equal_nan=True)
+        for place in ({"query": 7, "key": None}, {"query": None, "key": 5}, {"query": 7, "key": 5}):
+            got = page.evaluate("(place) => pozor.which(0, 'recorded', place)", place)
+            given = {name: str(value) for name, value in place.items() if value is not None}
+            want = desk.document("which", {"item": "0", **given})
+            assert [one["head"] for one in got["heads"]] == [one["head"] for one in want["heads"]]
+            assert [one["at"] for one in got["heads"]] == [one["at"] for one in want["heads"]]
+            probs = [[one["prob"] for one in found["heads"]] for found in (got, want)]
+            assert np.allclose(*probs, atol=1e-9)
+        heads = page.evaluate("pozor.heads(0)")
+        assert heads["done"] == 1
+        assert [line["head"] for line in heads["heads"]] == [0, 1, 2]
+        thumbs = page.evaluate(
+            """async (key) => {
+              const { values, states } = await pozor.thumbs(key, "prob", "max");
+              return [values.map((one) => [...one]), states.map((one) => [...one])];
+            }""",
+            {"item": 0, "layer": 0, "kind": "self", "variant": "recorded"},
+        )
+        body = desk.payload("thumbs", {"item": "0", "layer": "0"}).body
+        want = np.frombuffer(body, "<f4", 3 * 4096).reshape(3, 4096)
+        assert np.abs(np.array(thumbs[0]) - want).max() <= 1e-5
+        assert np.array_equal(
+            np.array(thumbs[1]).ravel(), np.frombuffer(body, np.uint8, 3 * 4096, 3 * 4096 * 4)
+        )
+
+
 def test_a_long_map_shows_a_preview_while_its_base_is_made(chromium: Browser, tmp_path: Path) -> None:
     shown = pozor.AttentionMap(**noise(5000), causal=True)
     with opened(chromium, shown.to_html(tmp_path / "map.html")) as page:
@@ -203,7 +275,7 @@ def test_probs_that_were_given_are_shown_as_they_are(chromium: Browser, tmp_path
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two heads over forty words."""
-    tokens = [f" slovo{n}" for n in range(38)] + ["</script><b/id=hit>", "\u202eobráceně"]
+    tokens = [f" slovo{n}" for n in range(38)] + ["<b/id=hit>", "\u202eobráceně"]
     shown = pozor.AttentionMap(**noise(40, heads=2), causal=True, tokens=tokens)
     return shown.to_html(tmp_path_factory.mktemp("words") / "words.html", dtype="float16", title="Slova")
 
@@ -224,7 +296,7 @@ def test_a_cell_is_worked_out_in_both_languages(chromium: Browser, words: Path) 
         cell = page.evaluate("(key) => pozor.cell(key, 39, 38, 'en', 4)", key_of())
         assert cell["visible"]
         assert "<b" not in cell["html"].replace("<bdi", "")
-        assert "&#60;&#47;script" in cell["html"] or "&#60;/script" in cell["html"]
+        assert "&#60;b/id=hit&#62;" in cell["html"]
         hidden = page.evaluate("(key) => pozor.cell(key, 30, 38, 'cs', 4)", key_of())
         assert not hidden["visible"]
         assert hidden["prob"] == 0

@@ -1,6 +1,7 @@
 // The desk behind messages: the same in a worker and, where there can be none, in the page itself.
 import type { FileDocument } from "../held";
-import { Desk, Refusal, type Answer, type Given } from "./desk.ts";
+import { Refusal, type Given } from "./asked.ts";
+import { Desk, type Answer } from "./desk.ts";
 import { Cancelled, Jobs } from "./jobs.ts";
 import { PlainKernel } from "./plain.ts";
 import { Store } from "./store.ts";
