@@ -89,10 +89,11 @@ const en = {
   otherRecording: "another recording",
   back: (name: string) => `back to head ${name}`,
   reduces: { max: "the largest", mean: "the mean", share: "the share" } satisfies Record<Reduce, string>,
+  farthest: "what is farthest from 0", // the largest of a difference
   exact: (now: string, later: string, many: boolean, side: number) =>
     `From this far ${now} ${many ? "are" : "is"} exact; ${later} only where a pixel stands for at most ${grouped(side, "en")} × ${grouped(side, "en")} cells.`,
   exactNone: (later: string, side: number) =>
-    `${later} can be shown only where a pixel stands for at most ${grouped(side, "en")} × ${grouped(side, "en")} cells.`,
+    `An exact picture of ${later} is there only where a pixel stands for at most ${grouped(side, "en")} × ${grouped(side, "en")} cells.`,
   zoomIn: (what: string) => `Zoom in to see ${what}.`,
   instead: (what: string) => `show ${what}`,
   shown: "What the map shows",
@@ -181,12 +182,13 @@ const cs: typeof en = {
   },
   otherRecording: "jiný záznam",
   back: (name) => `zpět k hlavě ${name}`,
-  reduces: { max: "největší", mean: "průměr", share: "podíl" },
+  reduces: { max: "největší hodnotu", mean: "průměr", share: "podíl" },
+  farthest: "hodnotu nejdál od nuly",
   exact: (now, later, _many, side) =>
-    `Z této dálky platí přesně: ${now}. Až tam, kde bod zastupuje nejvýš ${grouped(side, "cs")} × ${grouped(side, "cs")} políček: ${later}.`,
-  exactNone: (later, side) => `Až tam, kde bod zastupuje nejvýš ${grouped(side, "cs")} × ${grouped(side, "cs")} políček: ${later}.`,
-  zoomIn: (what) => `Přibližte si mapu: ${what}.`,
-  instead: (what) => `ukázat: ${what}`,
+    `Z této dálky lze přesně ukázat ${now}; ${later} až tam, kde bod zastupuje nejvýš ${grouped(side, "cs")} × ${grouped(side, "cs")} políček.`,
+  exactNone: (later, side) => `Přesně lze ukázat ${later} až tam, kde bod zastupuje nejvýš ${grouped(side, "cs")} × ${grouped(side, "cs")} políček.`,
+  zoomIn: (what) => `Přibližte si mapu a uvidíte ${what}.`,
+  instead: (what) => `ukázat ${what}`,
   shown: "Co mapa ukazuje",
   helpKeys: [
     ["H", "rozložit · složit všechny hlavy"],
