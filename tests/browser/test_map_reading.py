@@ -18,6 +18,29 @@ LONG, LONGEST = 3_000, 131_072
 NEEDLE = (100_000, 99_500)  # a query and the key it looks at
 PIECES = ["Pan", " Š", "vej", "k", " pil", " pivo", ",", " pan", " š", "vejk", " spal", "."]
 
+# one character in three tokens, and a word
+BYTES = Tokens(
+    "bytes",
+    "\U0001f4a9 hi",
+    np.array([1, 2, 3, 4]),
+    np.array([0, 2, 3, 4]),
+    np.array([2, 3, 4, 7]),
+    np.zeros(4, bool),
+    ("⟨F0 9F⟩", "⟨92⟩", "⟨A9⟩", " hi"),
+)
+HOSTILE = [
+    "</script>",
+    "<!--<script>",
+    "\u2028",
+    "\\",
+    "]]>",
+    "x" * 10_000,
+    "e" + "\u0301" * 200,
+    "\x07",
+    "\u202eabc",
+    "<img src=x onerror=window.__hit=1>",
+]
+
 
 def cut(name: str, parts: list[str]) -> Tokens:
     """Tokens that follow each other in a text, by their bytes."""
@@ -43,6 +66,14 @@ def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     pozor.Recording.from_arrays(
         folder / "longest.pozor", q, k, v, causal=True, window=(1023, 0), tokens=cut("longest", words)
     )
+    q, k, v = rng.normal(size=(3, 1, 5, 4)).astype(np.float32)
+    pozor.Recording.from_arrays(
+        folder / "last.pozor", q[:, 3:], k, v, causal=True, q_offset=3, tokens=list("abcde")
+    )
+    q, k, v = rng.normal(size=(3, 1, 4, 4)).astype(np.float32)
+    pozor.Recording.from_arrays(folder / "bytes.pozor", q, k, v, tokens=BYTES)
+    q, k, v = rng.normal(size=(3, 1, len(HOSTILE), 4)).astype(np.float32)
+    pozor.Recording.from_arrays(folder / "hostile.pozor", q, k, v, tokens=HOSTILE)
     with serving(folder) as running:
         yield running
 
@@ -447,3 +478,54 @@ def test_two_fingers_zoom_and_one_moves(chromium: Browser, reading: App) -> None
         _, _, moved = map(float, state(page)["look"].split("_"))
         assert abs(moved - key - 60 / cell) < 1
         assert "k" not in state(page)
+
+
+# --- tokens of every kind
+
+
+def test_pieces_of_a_character_show_their_bytes(page: Page) -> None:
+    """CASE-63"""
+    go(page, "bytes")
+    labels = [text.strip() for text in page.locator(".axis.y .text").all_inner_texts()]
+    assert labels == ["⟨F0␣9F⟩", "⟨92⟩", "⟨A9⟩", "hi"]
+    assert (
+        page.locator(".running").inner_text().replace("⟨92⟩", "").replace("⟨A9⟩", "").strip().endswith("hi")
+    )
+    page.keyboard.press("w")
+    assert [text.strip() for text in page.locator(".axis.y .text").all_inner_texts()] == ["\U0001f4a9", "hi"]
+    expect(page.locator(".running")).to_have_text("\U0001f4a9 hi")
+
+
+def test_queries_of_the_end_have_the_names_of_the_end(page: Page) -> None:
+    """CASE-67"""
+    go(page, "last")
+    assert page.locator(".axis.y .text").all_inner_texts() == ["d", "e"]
+    assert page.locator(".axis.x .text").all_inner_texts() == list("abcde")
+    box = page.locator("[role=application]").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    expect(page.get_by_test_id("readout")).to_contain_text("3 d → 0 a")
+    page.locator("[data-piece='4']").click()
+    assert state(page)["q"] == "1"
+    expect(page.locator(".axis.y button.locked")).to_have_attribute("data-token", "4")
+    # how far: from the place of the query among the keys
+    assert panel(page).locator("figure li").count() == 4  # 0, 1, 2–3, 4–7
+
+
+def test_no_token_breaks_the_page(page: Page) -> None:
+    """CASE-62 among them"""
+    go(page, "hostile", "q=5&k=9")
+    expect(panel(page).locator(".w-working")).to_be_visible()
+    titles = page.locator(".axis.y button").evaluate_all("all => all.map(e => e.title)")
+    found = [re.match(r"\d+ · (.*) · id", title, re.S) for title in titles]
+    assert [one and page.evaluate("text => JSON.parse(text)", one.group(1)) for one in found] == HOSTILE
+    assert page.evaluate("window.__hit") is None
+    assert page.locator("#app script, #app img").count() == 0
+    host = page.locator(".host").bounding_box()
+    assert host is not None
+    assert host["height"] > 300
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.keyboard.press("/")
+    page.keyboard.type("<img")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-found=now]")).to_have_text(HOSTILE[-1].replace(" ", "␣"))

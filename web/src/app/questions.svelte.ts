@@ -79,8 +79,12 @@ export class Questions {
     if (key.derived !== "" || key.kind !== "self" || value !== "prob" || tokens === 0) return;
     const place = { zoom: zoomsOf(tokens) - 1, row: 0, column: 0 };
     const kept = `${cacheName({ name, value, reduce })}|${nameOf(place)}`;
-    if (tileCache.get(kept) === undefined) tileCache.expect(kept, this.source().tile(key, value, reduce, place));
+    this.early?.abort(); // of a map that one has left by now
+    this.early = new AbortController();
+    if (tileCache.get(kept) === undefined) tileCache.expect(kept, this.source().tile(key, value, reduce, place, this.early.signal));
   }
+
+  private early: AbortController | null = null;
 
   private askRow(): void {
     const [rows, { query }] = [this.rows, this.lock];
