@@ -1,5 +1,5 @@
 // The engine of the single file, in WASM and in JavaScript, against the formula written out here in float64.
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { Attention, type Arrays, type Steps } from "../src/file/engine/attention";
 import { make, blockOf } from "../src/file/engine/base";
 import { ROWS, type Kernel } from "../src/file/engine/kernel";
@@ -7,6 +7,8 @@ import { PlainKernel } from "../src/file/engine/plain";
 import { causal, everything, SightByCells, SightByRanges, type Sight } from "../src/file/engine/sight";
 import { fromBase, fromCells, payload, reduced } from "../src/file/engine/tile";
 import { wasmKernel } from "../src/file/engine/wasm";
+
+vi.setConfig({ testTimeout: 60_000 }); // both engines go over every cell; other work may be under way
 
 /** Park and Miller's generator: the same numbers in every run. */
 function numbers(count: number, seed: number, size = 1): Float32Array {

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 WORDS = {
-    "cs": "{output}: {size:.1f}\u00a0MB, otevře se v každém prohlížeči i bez internetu.",
-    "en": "{output}: {size:.1f} MB, opens in any browser, offline.",
+    "cs": "{output}: {size}\u00a0MB, otevře se v každém prohlížeči i bez internetu.",
+    "en": "{output}: {size} MB, opens in any browser, offline.",
 }
 
 
@@ -40,7 +40,7 @@ def html(
       pozor html novel.pozor --layers 12,20 --dtype float16 -o layers.html --lang cs
     """
     from pozor import recording
-    from pozor.language import choose
+    from pozor.language import choose, decimal
 
     path = recording.open(source).to_html(
         output,
@@ -53,7 +53,9 @@ def html(
         title=title,
         overwrite=overwrite,
     )
-    print(WORDS[choose(lang)].format(output=output, size=path.stat().st_size / 1e6))
+    spoken = choose(lang)
+    size = decimal(f"{path.stat().st_size / 1e6:.1f}", spoken)
+    print(WORDS[spoken].format(output=output, size=size))
 
 
 def _numbers(name: str, text: str | None) -> list[int] | None:

@@ -77,8 +77,15 @@ export class Attention {
       this.see(rows, from, to);
       return;
     }
-    if (!rows.every((row) => this.known[row] === 1)) this.observe(rows);
-    this.logits(rows, from, to);
+    if (rows.every((row) => this.known[row] === 1)) {
+      this.logits(rows, from, to);
+    } else {
+      const [first, stop] = this.sight.span(rows, 0, this.keys);
+      const all = from <= first && stop <= to; // the panel is all that lse needs
+      if (!all) this.observe(rows);
+      this.logits(rows, from, to);
+      if (all) this.gather(rows);
+    }
     this.weigh(rows);
   }
 
@@ -98,15 +105,18 @@ export class Attention {
 
   /** lse of these rows, from all the keys that they see. */
   private observe(rows: readonly number[]): void {
+    const [first, stop] = this.sight.span(rows, 0, this.keys);
+    this.load();
+    this.logits(rows, first, Math.max(stop, first + 1));
+    this.gather(rows);
+  }
+
+  /** lse of these rows, whose logits the panel holds. */
+  private gather(rows: readonly number[]): void {
     const sink = this.arrays.sink ?? -Infinity;
     const most = new Float64Array(rows.length).fill(sink);
     const sum = new Float64Array(rows.length).fill(sink === -Infinity ? 0 : 1);
-    const [first, stop] = this.sight.span(rows, 0, this.keys);
-    if (first < stop) {
-      this.load();
-      this.logits(rows, first, stop);
-      this.kernel.gather(most, sum);
-    }
+    this.kernel.gather(most, sum);
     rows.forEach((row, i) => {
       this.lse[row] = most[i] === -Infinity ? -Infinity : most[i]! + Math.log(sum[i]!);
       this.known[row] = 1;
