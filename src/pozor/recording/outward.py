@@ -22,7 +22,7 @@ class Outward:
         kind: str | None = None,
         query: int | None = None,
         key: int | None = None,
-        height: int = 640,
+        height: int = 720,
         lang: str | None = None,
     ) -> "MapWidget":
         """The recording in a notebook, to zoom, point at and read: Jupyter Lab, VS Code, Colab, marimo.

@@ -54,7 +54,7 @@ class MapWidget(anywidget.AnyWidget):
     ).tag(sync=True)
     rest = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(sync=True)
     lang = traitlets.Enum(LANGUAGES, None, allow_none=True).tag(sync=True)
-    height = traitlets.Int(640).tag(sync=True)
+    height = traitlets.Int(720).tag(sync=True)
     still = traitlets.Bytes(b"").tag(sync=True)  # the picture that a page without a kernel shows
     said = traitlets.Unicode("").tag(sync=True)  # and its caption
 
