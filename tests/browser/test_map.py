@@ -49,7 +49,7 @@ def test_a_row_shows_where_its_word_looks(on_map: Page, shipped: "pozor.Recordin
     go(on_map, "red-ball", "layer=13&head=8")
     probs = shipped.map(13, 8).row(33)  # " it", in "ran after it"
     on_map.locator("[data-piece='33']").click()
-    expect(inspector(on_map).locator("h2")).to_contain_text("looks mainly at")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("looks mainly at")
     lines = inspector(on_map).locator("ol button.line")
     best = np.argsort(-probs)[:12]
     texts = lines.all_inner_texts()
@@ -76,7 +76,7 @@ def test_a_column_shows_who_looks_at_its_word(on_map: Page, shipped: "pozor.Reco
     expect(lines).to_have_count(14)
     assert [int(text.split()[0]) for text in lines.all_inner_texts()] == best.tolist()
     received = shipped.map(13, 8).received()[5]
-    expect(inspector(on_map).locator("h2")).to_contain_text(f"{received * 100:.1f}")
+    expect(inspector(on_map).locator("article h2")).to_contain_text(f"{received * 100:.1f}")
     assert state(on_map)["k"] == "5"
 
 
@@ -152,18 +152,18 @@ def test_an_isolated_peak_survives_shrinking_and_a_click_finds_its_cell(on_map: 
     expect(on_map.get_by_test_id("readout")).to_contain_text("rows 516–517, columns 300–301")
     on_map.mouse.click(*at)
     expect(inspector(on_map).locator("article.cell")).to_have_attribute("data-cell", "517,301")
-    expect(inspector(on_map).locator("h2").first).to_contain_text("looks mainly at")
+    expect(inspector(on_map).locator("article h2").first).to_contain_text("looks mainly at")
 
 
 def test_a_uniform_row_is_said_to_be_uniform(on_map: Page) -> None:
     go(on_map, "peak", "q=3")
-    expect(inspector(on_map).locator("h2")).to_contain_text("looks at all equally (600 × 0.2\u00a0%)")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("looks at all equally (600 × 0.2\u00a0%)")
 
 
 def test_not_a_number_is_drawn_and_said(on_map: Page) -> None:
     go(on_map, "broken", "q=4")
     expect(on_map.locator(".legend")).to_contain_text("not a number")
-    expect(inspector(on_map).locator("h2")).to_contain_text("not finite")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("not finite")
     expect(row_label(on_map, 4)).to_have_attribute("aria-pressed", "true")
 
 
@@ -214,7 +214,7 @@ def test_a_lost_graphics_context_is_replaced(on_map: Page) -> None:
 
 def test_the_mask_is_recomputed(on_map: Page, shipped: "pozor.Recording") -> None:
     go(on_map, "red-ball", "layer=13&head=8&q=0")
-    expect(inspector(on_map).locator("h2")).to_contain_text("can see only itself")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("can see only itself")
     on_map.get_by_role("button", name="none").click()
     drawn(on_map)
     expect(on_map.locator(".legend .mask")).to_contain_text("without a mask")
@@ -355,11 +355,11 @@ def test_two_tabs_at_once(chromium: Browser, app: App) -> None:
         second = first.context.new_page()
         second.goto(app.base)
         go(second, "strange", "q=2")
-        expect(inspector(second).locator("h2")).to_contain_text("x<script>")
+        expect(inspector(second).locator("article h2")).to_contain_text("x<script>")
         first.keyboard.press("l")
         assert state(first) == {"layer": "13", "head": "8", "q": "33", "scale": "linear"}
         assert state(second) == {"q": "2"}
-        expect(inspector(first).locator("h2")).to_contain_text("it")
+        expect(inspector(first).locator("article h2")).to_contain_text("it")
 
 
 # --- tokens
@@ -405,7 +405,7 @@ def test_czech_and_dark(on_map: Page) -> None:
     go(on_map, "red-ball", "layer=13&head=8&q=33&k=19")
     paper = on_map.evaluate("getComputedStyle(document.body).backgroundColor")
     on_map.get_by_role("button", name="cs").click()
-    expect(inspector(on_map).locator("h2").first).to_contain_text("se dívá hlavně na")
+    expect(inspector(on_map).locator("article h2").first).to_contain_text("se dívá hlavně na")
     expect(inspector(on_map).locator(".w-working")).to_contain_text("Ruční výpočet")
     assert "," in inspector(on_map).get_by_test_id("float64").inner_text()
     assert on_map.evaluate("document.documentElement.lang") == "cs"
@@ -415,7 +415,7 @@ def test_czech_and_dark(on_map: Page) -> None:
     assert max(hidden) < 80
     on_map.reload()
     drawn(on_map)
-    expect(inspector(on_map).locator("h2").first).to_contain_text("se dívá hlavně na")
+    expect(inspector(on_map).locator("article h2").first).to_contain_text("se dívá hlavně na")
     assert on_map.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
@@ -479,7 +479,7 @@ def test_home_lists_recordings_and_opens_them(on_map: Page) -> None:
 def test_places_to_look_first_show_what_they_say(on_map: Page, shipped: "pozor.Recording") -> None:
     on_map.get_by_role("link", name="whom “she”").click()
     drawn(on_map)
-    expect(inspector(on_map).locator("h2")).to_contain_text("Anna")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("Anna")
     at = {token.strip(): i for i, token in enumerate(shipped.items[0].tokens)}
     assert shipped.map(13, 8).row(at["she"]).argmax() == at["Anna"]
     assert shipped.map(13, 8).row(33)[1:].argmax() + 1 == 19  # it: the ball that was thrown

@@ -115,7 +115,7 @@ def test_a_word_is_found_without_its_marks_and_one_goes_round(page: Page) -> Non
     field.press("Shift+Enter")
     expect(page.get_by_role("search")).to_contain_text("2 of 2")
     page.get_by_role("button", name="its row").click()
-    expect(panel(page).locator("h2")).to_contain_text("looks")
+    expect(panel(page).locator("article h2")).to_contain_text("looks")
     assert state(page) == {"q": "9", "find": "SVEJK"} | (
         {"look": state(page)["look"]} if "look" in state(page) else {}
     )
@@ -271,7 +271,7 @@ def test_the_map_waits_for_neither_tracks_nor_text(page: Page) -> None:
     waiting: list[Route] = []
     page.route(re.compile(r"/(tracks|item)\?"), lambda route: waiting.append(route))
     go(page, "long", "q=5")  # drawn
-    expect(panel(page).locator("h2").first).to_contain_text("looks")
+    expect(panel(page).locator("article h2").first).to_contain_text("looks")
     expect(page.get_by_text("The text comes in a moment…")).to_be_visible()
     for route in waiting:
         route.continue_()
@@ -420,7 +420,7 @@ def test_from_the_whole_of_131072_tokens_to_a_cell(page: Page, reading: App) -> 
 
 def test_keys_are_listed_and_nothing_serious_is_wrong(page: Page) -> None:
     go(page, "long", "q=2500&hide=2400&find=slovo24&look=20_2500_2400")
-    expect(panel(page).locator("h2").first).to_contain_text("looks")
+    expect(panel(page).locator("article h2").first).to_contain_text("looks")
     assert findings(page) == []
     page.locator("[role=application]").focus()
     page.keyboard.press("?")

@@ -39,14 +39,14 @@ def test_each_text_of_a_recording_has_its_own_map(on_map: Page, app: App) -> Non
     expect(lines).to_have_count(7)
     assert [int(text.split()[0]) for text in lines.all_inner_texts()] == np.argsort(-probs).tolist()
     # the word that stands twice is told apart by its place
-    told = plain(inspector(on_map).locator("h2"))
+    told = plain(inspector(on_map).locator("article h2"))
     assert re.findall(r"“dog”(?:\xa0\(\d\))?", told) == [
         f"“dog”\xa0({i})" for i in np.argsort(-probs)[:4] if i in (1, 5)
     ]
     on_map.reload()
     drawn(on_map)
-    expect(inspector(on_map).locator("h2")).to_contain_text("looks")
-    assert plain(inspector(on_map).locator("h2")).startswith("“slept” looks")
+    expect(inspector(on_map).locator("article h2")).to_contain_text("looks")
+    assert plain(inspector(on_map).locator("article h2")).startswith("“slept” looks")
     # back to the shorter text: what was chosen may not be in it, so nothing is
     on_map.locator("nav label", has_text="text").locator("select").select_option("beer.txt")
     drawn(on_map)
@@ -73,7 +73,7 @@ def test_the_working_names_words_as_the_page_does(chromium: Browser, app: App, l
         assert {"it", "ball"} <= names
         assert not [name for name in names if name.startswith("␣")]
         # by_hand and the page say the same about the row
-        said = plain(inspector(page).locator("h2").first)
+        said = plain(inspector(page).locator("article h2").first)
         assert said.startswith(
             {"cs": "„it“ se dívá hlavně na: „ball“\xa0(19)", "en": "“it” looks mainly at “ball”\xa0(19)"}[
                 lang
