@@ -182,7 +182,7 @@ def test_coarse_tiles_come_from_the_bases(long, kind):
     map = made(kind, members)
     reduces = ("max",) if kind == "max" else ("mean", "share")
     first, preview = map.tile_now(6, 0, 0, reduces[0])
-    assert preview == (not all(one.base().ready for one in members))
+    assert preview or all(one.base().ready for one in members)  # a preview's base may be there by now
     for reduce in reduces:
         tile = map.tile(6, 0, 0, reduce)
         assert (map.tile_now(6, 0, 0, reduce)[0].values == tile.values).all()
