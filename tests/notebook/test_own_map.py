@@ -7,7 +7,6 @@ import pytest
 
 import pozor
 from pozor.viewer.desk import MapDesk
-from pozor.viewer.own_map import mask_words
 
 ONE = {"layer": "0", "head": "0"}
 rng = np.random.default_rng(4)
@@ -86,4 +85,5 @@ def test_queries_of_another_sequence_keep_their_own_words() -> None:
 )
 def test_a_mask_has_words(options: dict[str, Any], words: str) -> None:
     x = np.zeros((2, 1, 3, 2))
-    assert mask_words(pozor.AttentionMap(x, x, **options)) == words
+    layer = MapDesk(pozor.AttentionMap(x, x, **options)).document("recording", {})["layers"][0]
+    assert layer["mask"] == words

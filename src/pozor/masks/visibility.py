@@ -8,6 +8,7 @@ import numpy as np
 from pozor.errors import DtypeError, ShapeError
 from pozor.masks.objects import Causal, Grid, Mask, Window
 from pozor.masks.ranges import Ranges, block_or_flag, intersect, tidy_line, to_numpy
+from pozor.masks.words import OWN, words
 
 
 class Visibility:
@@ -38,6 +39,12 @@ class Visibility:
     def hides(self) -> bool:
         """Whether anything may be hidden at all."""
         return bool(self.terms or self.arrays or self.callables)
+
+    @property
+    def words(self) -> str:
+        """All of it in words, such as "causal & window (511, 0)"; "none" where nothing is hidden."""
+        parts = [words(term) for term in self.terms] + [OWN] * bool(self.arrays or self.callables)
+        return " & ".join(dict.fromkeys(parts)) or "none"
 
     @property
     def by_head(self) -> bool:

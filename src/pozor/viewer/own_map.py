@@ -2,15 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from pozor.masks import Causal, Documents, Padding, Prefix, Sinks, Window
-from pozor.masks.objects import Or
 from pozor.viewer.documents import ItemCard, ItemDocument, LayerDocument, RecordingCard, RecordingDocument
 
 if TYPE_CHECKING:
-    from pozor.masks.objects import Mask
     from pozor.matrix import AttentionMap
-
-OWN = "own mask"  # what has no short name
 
 
 def recording_of(whole: "AttentionMap", name: str) -> RecordingDocument:
@@ -41,7 +36,7 @@ def recording_of(whole: "AttentionMap", name: str) -> RecordingDocument:
         "v_head_dim": 0 if problem is None or problem.v is None else int(problem.v.shape[-1]),
         "scale": 1.0 if problem is None else problem.scale,
         "fidelity": None,
-        "mask": mask_words(whole),
+        "mask": "not known" if problem is None else problem.visibility.words,
         "value_norm": whole.has_v_norm,
     }
     items: list[ItemCard] = [{"name": str(number), "tokens": whole.kv_len} for number in range(whole.batch)]
@@ -84,36 +79,3 @@ def foreign(whole: "AttentionMap", number: int) -> bool:
 
 def _position(whole: "AttentionMap", number: int) -> int:
     return whole.q_offset if whole.problem is None else int(whole.problem.q_offset[number])
-
-
-def mask_words(whole: "AttentionMap") -> str:
-    """The mask as a recording words it: "causal & window (511, 0)", "none"; "not known" of given probs.
-
-    Example:
-        >>> import numpy as np, pozor
-        >>> x = np.zeros((3, 2))
-        >>> mask_words(pozor.AttentionMap(x, x, causal=True, window=(1, 0)))
-        'causal & window (1, 0)'
-    """
-    if whole.problem is None:
-        return "not known"
-    visibility = whole.problem.visibility
-    parts = [_words(term) for term in visibility.terms]
-    parts += [OWN] * bool(visibility.arrays or visibility.callables)
-    return " & ".join(dict.fromkeys(parts)) or "none"
-
-
-def _words(term: "Mask") -> str:
-    if isinstance(term, Causal):
-        return "causal"
-    if isinstance(term, Window):
-        left, right = ("open" if side is None else side for side in (term.left, term.right))
-        return f"window ({left}, {right})"
-    if isinstance(term, Prefix) and not isinstance(term, Sinks) and term.n.size == 1:
-        return f"prefix {int(term.n.flat[0])}"
-    if isinstance(term, Padding):
-        return "key padding"
-    if isinstance(term, Or):
-        parts = [_words(part) for part in term.parts]
-        return OWN if OWN in parts else " | ".join(parts)
-    return "own documents" if isinstance(term, Documents) else OWN
