@@ -171,12 +171,12 @@ def test_percentiles_and_the_first_token_are_said(on_map: Page, coloured: App) -
 
 def test_the_legend_is_drawn_by_the_mouse(on_map: Page) -> None:
     go(on_map, "red-ball", f"{HERE}&scale=linear")
-    spot = [cell_at(on_map, 33, 19)]  # 0.473
     assert span(on_map) == [0, 1]
     drag(on_map, "High", 0.4)
     low, high = span(on_map)
     assert (low, round(high, 2)) == (0, 0.4)
     next_picture(on_map)
+    spot = [cell_at(on_map, 33, 19)]  # 0.473
     assert np.abs(np.subtract(colours(on_map, spot)[0], VIRIDIS_MOST)).max() <= 2
     drag(on_map, "Low", 0.2)
     assert [round(end, 2) for end in span(on_map)] == [0.2, 0.4]
@@ -296,8 +296,9 @@ def test_both_painters_give_the_same_picture(chromium: Browser, coloured: App, n
             )
             seen.append(picture(page))
     differ = np.abs(seen[0] - seen[1]).max(axis=-1)
-    # a float32 may fall on the other side of an edge between two colours or two cells
-    assert (differ > 3).mean() < 0.004
+    # a float32 may fall on the other side of an edge, and the browser lays the one canvas down a little softer
+    assert (differ > 20).mean() < 0.004
+    assert differ.mean() < 0.5
     assert len(np.unique(seen[0].reshape(-1, 3), axis=0)) > 20
 
 

@@ -74,10 +74,15 @@ export class TileScreen {
   private place(place: Place, window: Window, opacity: number): Placed | null {
     const pixel = window.cell * 2 ** place.zoom;
     const fromCorner = [place.column * TILE * pixel, place.row * TILE * pixel] as const;
-    const [x, y] = [window.x + fromCorner[0], window.y + fromCorner[1]];
+    const [x, y] = [this.onPixels(window.x) + fromCorner[0], this.onPixels(window.y) + fromCorner[1]];
     const { width, height } = this.size;
     if (x > width || y > height || x + TILE * pixel < 0 || y + TILE * pixel < 0) return null;
     return { name: nameOf(place), x, y, pixel, fromCorner, opacity };
+  }
+
+  /** The corner of the matrix lies on a whole pixel of the screen: edges of cells do not fall between two. */
+  private onPixels(at: number): number {
+    return Math.round(at * this.size.ratio) / this.size.ratio;
   }
 
   private use(painter: Painter): Painter {
