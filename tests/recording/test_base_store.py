@@ -92,7 +92,8 @@ def test_what_changes_while_it_is_made_is_not_kept(path):
     making = shown.base()
     making.step()
     os.utime(path / "item-000" / "layer-000-self.safetensors")
-    making.make()
+    with pytest.raises(pozor.errors.RecordingError, match=r"was changed while it was read\. Open it again\."):
+        making.make()
     assert not (path / "base").exists()
 
 

@@ -34,6 +34,10 @@ class Store(Protocol):
         """Keep the arrays under a name; where that does not work, nothing happens."""
         ...
 
+    def check(self) -> None:
+        """Raise where the files that it is made from are others now."""
+        ...
+
     def of(self, variant: str) -> "Store":
         """Where the same is kept for another mask."""
         ...
@@ -165,15 +169,23 @@ def base_steps(
             bands = _Bands(thin, 0, 0, weight, EVERY)
             for _ in bands:
                 yield 0.0
+                _check(store)
             making.preview = bands.base()
         bands = _Bands(cells, batch, head, weight)
-        yield from bands
+        for done in bands:
+            yield done
+            _check(store)
         made = bands.base()
         if store is not None:
             store.save(name, _to_store(made))
         return made.folded()
 
     return steps
+
+
+def _check(store: Store | None) -> None:
+    if store is not None:
+        store.check()
 
 
 class _Bands:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 KEPT_BYTES = 160 << 20  # of everything made, of all maps of this process; the least recently used leaves
+MOST_WANTED = 64  # wishes that wait behind; the oldest is dropped for a new one, and heard when asked again
 MOST_BEGUN = 3  # half made at once; what waits longer begins anew
 PATIENCE = 0.2  # seconds that a step behind waits for whoever draws
 
@@ -152,7 +153,11 @@ class Behind:
             if making in self._wanted:
                 self._wanted.remove(making)
             self._wanted.append(making)
+            dropped = self._wanted[:-MOST_WANTED]
+            del self._wanted[:-MOST_WANTED]
             self._changed.notify_all()
+        for old in dropped:
+            old.abandon()
 
     def remove(self, making: Making[Any]) -> None:
         """Make this no more."""

@@ -43,12 +43,24 @@ def track_steps(
         found = None if store is None else _stored(cells, store.load(name))
         if found is not None:
             return found
-        made = yield from cells.tracks(batch, head)
+        made = yield from _watched(cells.tracks(batch, head), store)
         if store is not None:
             store.save(name, {"entropy": made.entropy, "received": made.received})
         return made
 
     return steps
+
+
+def _watched(running: Steps[Tracks], store: Store | None) -> Steps[Tracks]:
+    """The same, as long as the files that it reads are what they were."""
+    while True:
+        try:
+            done = next(running)
+        except StopIteration as end:
+            return end.value
+        yield done
+        if store is not None:
+            store.check()
 
 
 def _stored(cells: Tracked, arrays: Mapping[str, np.ndarray] | None) -> Tracks | None:

@@ -69,6 +69,14 @@ class BaseStore:
         except (OSError, RecordingError):
             part.unlink(missing_ok=True)
 
+    def check(self) -> None:
+        """Raise RecordingError where a file that it is made from is another now.
+
+        What is mapped into memory must not be read for long after somebody has cut its file short.
+        """
+        if self._state_now() != self._state:
+            raise RecordingError(f"{self._recording} was changed while it was read. Open it again.")
+
     def _path(self, name: str) -> Path:
         return self._recording / FOLDER / f"{self._place}-{name}.safetensors"
 
