@@ -12,7 +12,7 @@ import numpy as np
 import pozor
 
 DATA = re.compile(r'<script type="text/plain" data-array="([^"]+)">([^<]*)</script>')
-BYTES = {"f32": 4, "f24": 3, "f16": 2, "i32": 4, "u8": 1}
+BYTES = {"f64": 8, "f32": 4, "f24": 3, "f16": 2, "i32": 4, "u8": 1}
 
 
 def noise(
@@ -48,6 +48,7 @@ def many_masks() -> dict[str, pozor.AttentionMap]:
         "padding": pozor.AttentionMap(**noise(200), causal=True, mask=pozor.Padding(shown)),
         "any mask": pozor.AttentionMap(**noise(200), mask=square),
         "mask of a function": pozor.AttentionMap(**noise(200), mask=lambda b, h, q, k: (q + k) % 3 != 0),
+        "loud": pozor.AttentionMap(**noise(200, dim=64), causal=True, scale=8.0),
         "softcap and sink": pozor.AttentionMap(
             **noise(200, dim=16), causal=True, softcap=2.0, sink=np.array([0.5])
         ),
@@ -73,11 +74,11 @@ class Inside:
         planes = np.frombuffer(raw, np.uint8).reshape(size, -1).T
         if about["dtype"] == "u8":
             return planes[:, 0].reshape(about["shape"])
-        wide = np.zeros((len(planes), 2 if size == 2 else 4), np.uint8)
+        wide = np.zeros((len(planes), {2: 2, 8: 8}.get(size, 4)), np.uint8)
         wide[:, :size] = planes
-        numbers = np.ascontiguousarray(wide).view({"f16": "<f2", "i32": "<i4"}.get(about["dtype"], "<u4"))[
-            :, 0
-        ]
+        numbers = np.ascontiguousarray(wide).view(
+            {"f64": "<f8", "f16": "<f2", "i32": "<i4"}.get(about["dtype"], "<u4")
+        )[:, 0]
         if about["dtype"] == "f24":
             numbers = numbers << np.uint32(7)
         if about["dtype"] in ("f32", "f24"):

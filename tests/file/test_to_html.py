@@ -57,6 +57,15 @@ def test_float16_counts_everything_from_the_rounded_ones_and_says_what_changed(t
     assert np.abs(inside.of("most") - want[~np.isnan(want)]).max() <= 2**-18 + 1e-7
 
 
+def test_the_lse_of_a_loud_head_keeps_all_its_digits(tmp_path: Path) -> None:
+    shown = many_masks()["loud"]
+    inside = Inside(shown.to_html(tmp_path / "map.html"))
+    logits = np.stack([shown.logits(query) for query in range(200)])
+    want = np.logaddexp.reduce(logits, axis=1)
+    assert want.max() > 200  # half of the last digit of a float32 there: 7.6e-6
+    assert np.abs(inside.of("lse") - want).max() < 1e-10
+
+
 def test_float64_rounds_to_float32_and_says_so(tmp_path: Path) -> None:
     given = {name: array.astype(np.float64) * 1.1 for name, array in noise(50).items()}
     inside = Inside(pozor.AttentionMap(**given).to_html(tmp_path / "map.html"))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-Held = Literal["f32", "f24", "f16", "i32", "u8"]
+Held = Literal["f64", "f32", "f24", "f16", "i32", "u8"]
 LEVEL = 6  # of zlib
 
 
@@ -21,8 +21,8 @@ class Packed:
     def add(self, name: str, array: np.ndarray, held: Held) -> str:
         """Pack an array unless one of that name is there; gives the name.
 
-        held: f16, f32: as they are. f24: numbers of 0 or more to 17 bits, within 2^-18 of 1 where they are
-        at most 1. i32: whole numbers, as differences along the last axis. u8: bytes.
+        held: f16, f32, f64: as they are. f24: numbers of 0 or more to 17 bits, within 2^-18 of 1 where they
+        are at most 1. i32: whole numbers, as differences along the last axis. u8: bytes.
         """
         if name not in self.documents:
             planes = _planes(array, held)
@@ -41,7 +41,8 @@ def _planes(array: np.ndarray, held: Held) -> bytes:
         return _transposed(steps.astype("<i4"), 4)
     if held == "f24":
         return _transposed(rounded24(array), 3)
-    return _transposed(np.asarray(array, "<f2" if held == "f16" else "<f4"), 2 if held == "f16" else 4)
+    size = {"f16": 2, "f32": 4, "f64": 8}[held]
+    return _transposed(np.asarray(array, f"<f{size}"), size)
 
 
 def _transposed(numbers: np.ndarray, count: int) -> bytes:

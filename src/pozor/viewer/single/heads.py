@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LINE = 1024  # blocks of the base in a line, at most
 FINEST = 16  # cells of a block's side, at least
 KERNEL = 64  # cells of the largest block that the kernel makes
+LSE = 1e-6  # by how much the lse of the file may be rounded: a prob changes by that part of itself
 PROBS = 2048  # tokens of a side up to which a matrix that was given is put into the file
 BITS = 1 << 24  # cells up to which a mask is put in cell by cell
 
@@ -55,10 +56,13 @@ def pack(one: Head, dtype: str, packed: Packed) -> tuple[dict[str, Any], float |
     assert small.problem is not None
     name = f"{one.layer}-{one.kind}"
     mine = f"{name}-{one.head}"
+    lse = cells.lse(batch, head)
+    with np.errstate(invalid="ignore"):  # −∞ where a row sees nothing
+        near = np.nan_to_num(np.abs(lse - lse.astype(np.float32)))
     arrays: dict[str, str | None] = {
         "q": packed.add(f"q-{mine}", small.problem.q[batch, head], held),
         "k": packed.add(f"k-{name}-kv{one.kv_head}", small.problem.k[batch, kv_head], held),
-        "lse": packed.add(f"lse-{mine}", cells.lse(batch, head), "f32"),
+        "lse": packed.add(f"lse-{mine}", lse, "f32" if near.max(initial=0) <= LSE else "f64"),
         "probs": None,
         "v_norm": None
         if shown.v_norm is None

@@ -1,6 +1,6 @@
 // Arrays as the file holds them: base64 of little-endian numbers, their bytes in planes, most often deflated.
 
-export type Held = "f32" | "f24" | "f16" | "i32" | "u8";
+export type Held = "f64" | "f32" | "f24" | "f16" | "i32" | "u8";
 
 export interface ArrayDocument {
   /** f24: the upper three bytes of a float32 of 0 or more, its sign left out; i32: differences along the last axis. */
@@ -10,7 +10,7 @@ export interface ArrayDocument {
   packed: boolean;
 }
 
-const BYTES: Record<Held, number> = { f32: 4, f24: 3, f16: 2, i32: 4, u8: 1 };
+const BYTES: Record<Held, number> = { f64: 8, f32: 4, f24: 3, f16: 2, i32: 4, u8: 1 };
 
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
@@ -38,6 +38,17 @@ export async function floats(base64: string, document: ArrayDocument): Promise<F
     for (let i = 0; i < count; i++) bits[i] = a[i]! | (b[i]! << 8) | (c[i]! << 16) | (d[i]! << 24);
   }
   return new Float32Array(bits.buffer);
+}
+
+/** The numbers of f32 or f64 as they are. */
+export async function doubles(base64: string, document: ArrayDocument): Promise<Float64Array> {
+  if (document.dtype !== "f64") return Float64Array.from(await floats(base64, document));
+  const planes = await unpacked(base64, document);
+  const count = length(document);
+  const each = new Uint8Array(count * 8);
+  for (let plane = 0; plane < 8; plane++) for (let i = 0; i < count; i++) each[i * 8 + plane] = planes[plane * count + i]!;
+  const view = new DataView(each.buffer);
+  return Float64Array.from({ length: count }, (_, i) => view.getFloat64(i * 8, true));
 }
 
 export async function integers(base64: string, document: ArrayDocument): Promise<Int32Array> {

@@ -41,7 +41,7 @@ export class Attention {
     private readonly kernel: Kernel,
     /** Tells the kernel that this head's keys are wanted. */
     private readonly load: () => void,
-    stored: Float32Array | null,
+    stored: Float64Array | null,
   ) {
     [this.queries, this.keys] = [sight.queries, sight.keys];
     this.lse = new Float64Array(this.queries);

@@ -1,7 +1,7 @@
 // The heads of the file: their arrays decoded when they are first asked for, each head under each mask that is looked at.
 import type { Value, Variant } from "../../read/documents";
 import type { FileDocument, HeldHead } from "../held";
-import { bytes, floats, integers, type ArrayDocument } from "./arrays.ts";
+import { bytes, doubles, floats, integers, type ArrayDocument } from "./arrays.ts";
 import { Attention, type Arrays } from "./attention.ts";
 import { storedBase, type Base } from "./base.ts";
 import type { Kernel } from "./kernel.ts";
@@ -12,7 +12,7 @@ export interface Tracks {
   received: Float32Array;
 }
 
-type Numbers = Float32Array | Int32Array | Uint8Array;
+type Numbers = Float32Array | Float64Array | Int32Array | Uint8Array;
 
 /** A head under a mask, with what is known of the whole of it. */
 export class Shown {
@@ -85,13 +85,14 @@ export class Store {
       sink: held.sink,
     };
     const sight = await this.sight(held, variant);
-    const make = (stored: Float32Array | null): Attention => new Attention(arrays, sight, this.kernel, () => this.load(arrays, held.map.kv_len), stored);
+    const make = (stored: Float64Array | null): Attention => new Attention(arrays, sight, this.kernel, () => this.load(arrays, held.map.kv_len), stored);
     if (variant !== "recorded") return new Shown(held, variant, make(null), null, null);
-    const [lse, most, total, entropy, received] = await Promise.all(
-      [of.lse, of.most, of.total, of.entropy, of.received].map((name) => this.floats(name)),
+    const lse = of.lse === null ? null : ((await this.numbers(of.lse, doubles)) as Float64Array);
+    const [most, total, entropy, received] = await Promise.all(
+      [of.most, of.total, of.entropy, of.received].map((name) => this.floats(name)),
     );
     const tracks = { entropy: entropy ?? none, received: received ?? none };
-    return new Shown(held, variant, make(lse ?? null), tracks, most != null && total != null ? { most, total } : null);
+    return new Shown(held, variant, make(lse), tracks, most != null && total != null ? { most, total } : null);
   }
 
   private load(arrays: Arrays, keys: number): void {
