@@ -296,7 +296,7 @@ def test_both_painters_give_the_same_picture(chromium: Browser, coloured: App, n
             )
             seen.append(picture(page))
     differ = np.abs(seen[0] - seen[1]).max(axis=-1)
-    # a float32 may fall on the other side of an edge, and the browser lays the one canvas down a little softer
+    # a float32 may fall on the other side of an edge; the browser lays the one canvas down a little softer
     assert (differ > 20).mean() < 0.004
     assert differ.mean() < 0.5
     assert len(np.unique(seen[0].reshape(-1, 3), axis=0)) > 20
@@ -359,11 +359,13 @@ def test_a_column_is_sorted_by_what_it_brings(on_map: Page) -> None:
 
 def test_numbers_in_cells_are_lengths_there(on_map: Page) -> None:
     """What is printed is tested in web/tests; here: that it is."""
-    go(on_map, "odd", "value=value_norm&scale=linear&colour=ink")
-    box = on_map.locator("[role=application]").bounding_box()
-    assert box is not None
-    x, y = cell_at(on_map, 4, 0)
-    row = colours(on_map, [(x + dx, y) for dx in range(-16, 17)])
+    go(on_map, "odd", "value=value_norm&scale=linear&colour=ink&look=64_2_2")
+    label = on_map.locator('.axis.y button[data-token="2"]').bounding_box()
+    column = on_map.locator('.axis.x button[data-token="0"]').bounding_box()
+    assert label is not None
+    assert column is not None
+    y, x = label["y"] + label["height"] / 2, column["x"]
+    row = colours(on_map, [(x + dx, y) for dx in range(-12, 40)])
     assert len(set(row)) > 3  # a number stands there
 
 
