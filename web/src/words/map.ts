@@ -20,6 +20,7 @@ const en = {
   // the controls
   controls: "How the map is drawn",
   mask: "mask",
+  ownArrays: "arrays of one's own",
   variants: { recorded: "as recorded", causal: "causal", unmasked: "none" } satisfies Record<Variant, string>,
   masked: {
     recorded: (mask: string) => `The mask the model ran with: ${mask}.`,
@@ -164,6 +165,7 @@ const cs: typeof en = {
 
   controls: "Jak se mapa kreslí",
   mask: "maska",
+  ownArrays: "vlastní pole čísel",
   variants: { recorded: "jako v modelu", causal: "kauzální", unmasked: "žádná" },
   masked: {
     recorded: (mask) => `Maska, se kterou model běžel: ${mask}.`,
