@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from notebook import Reader, base, heard, signed_in
 from websockets.exceptions import InvalidStatus
 
 import pozor
+from notebook import Reader, base, heard, signed_in
 from pozor.lessons.gate import LONGEST_BODY, TOLD
 from pozor.viewer.lessons import Lessons
 

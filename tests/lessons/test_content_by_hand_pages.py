@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 from content_pages import HAS_AXE
-from notebook import serving
 from playwright.sync_api import Browser, Page, expect
 from test_content_pages import BEYOND, PATIENCE, opened, serious
 
+from notebook import serving
 from pozor.lessons import catalog, prose
 from pozor.viewer.lessons import Lessons
 

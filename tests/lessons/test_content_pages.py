@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from content_pages import AXE, LANGUAGES, NAMES, golden
-from notebook import base, serving
 from playwright.sync_api import Browser, Page, expect
 
+from notebook import base, serving
 from pozor.viewer.lessons import Lessons
 
 pytestmark = pytest.mark.browser

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notebook import base, serving, write
 from playwright.sync_api import Browser, Page, expect
 
+from notebook import base, serving, write
 from pozor.viewer.lessons import Lessons
 
 pytestmark = pytest.mark.browser

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from notebook import Reader, heard, serving, signed_in, write
 
+from notebook import Reader, heard, serving, signed_in, write
 from pozor.cli import main
 from pozor.viewer.lessons import MOST_LINES, Lessons, _keep
 from pozor.viewer.reasons import why

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from notebook import Reader, heard, serving, signed_in
-
 from pozor import exercises
 from pozor.language import LANGUAGES
 from pozor.lessons import catalog, wheel

@@ -33,7 +33,7 @@ def prepare(
 ) -> None:
     """Make the maps of a long recording ready beforehand.
 
-    They are kept in NAME.pozor/base, which may be deleted: the viewer makes what is missing when it is needed.
+    They are kept in NAME.pozor/base, which may be deleted: the viewer makes what is missing.
 
     Example: pozor prepare novel.pozor
     """

@@ -85,7 +85,8 @@ def test_measures_of_a_given_matrix(monkeypatch):
 def test_by_hand():
     # tokens a b a b: query 2 (a) may look at key 1, which followed the a before; query 3 (b) at key 2.
     # row 2: logits 0, ln 2, 0 → 1/4, 2/4, 1/4; row 3: 0, 0, ln 6, 0 → 1/9, 1/9, 6/9, 1/9
-    probs = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 4, 2 / 4, 1 / 4, 0], [1 / 9, 1 / 9, 6 / 9, 1 / 9]])
+    rows = [[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 4, 2 / 4, 1 / 4, 0], [1 / 9, 1 / 9, 6 / 9, 1 / 9]]
+    probs = np.array(rows)
     with np.errstate(divide="ignore"):
         bias = np.log(probs)
     map = AttentionMap(np.zeros((4, 1)), np.zeros((4, 1)), bias=bias)
