@@ -25,17 +25,9 @@ const en = {
   minimap: (rows: string, columns: string) => `The whole map. In view: rows ${rows}, columns ${columns}. Arrows move the window.`,
   minimapFold: "hide the small map",
   minimapUnfold: "show the small map",
-  zoomed: (rows: string, columns: string) => `rows ${rows} · columns ${columns}`,
 
   making: (part: string) => `Preview: every 16th row. The whole is being worked out, ${part} done.`,
   makingName: "How much of the map is worked out",
-  tooFar: {
-    max: "The largest of a combination of heads is exact only from closer by.",
-    mean: "The mean of this combination is exact only from closer by.",
-    share: "The share of this combination is exact only from closer by.",
-  },
-  closer: "zoom in",
-  showMean: "show the mean",
 
   distance: "by distance",
   distanceIs: "How much of the attention goes how many tokens back",
@@ -49,7 +41,6 @@ const en = {
   left: (many: number) => `without ${count(many, "en", ["key", "keys", "keys"])}`,
   leftIs: "The row as it would be if these keys could not be seen. The map does not change.",
   showAll: "take all in again",
-  leftMap: "left out of the row",
 
   wordColumn: (pieces: number) => `All ${pieces} pieces of the word together; queries are the last pieces of words.`,
   keys: [
@@ -84,17 +75,9 @@ const cs: typeof en = {
   minimap: (rows, columns) => `Celá mapa. Vidět je: řádky ${rows}, sloupce ${columns}. Šipky posouvají okno.`,
   minimapFold: "skrýt malou mapu",
   minimapUnfold: "ukázat malou mapu",
-  zoomed: (rows, columns) => `řádky ${rows} · sloupce ${columns}`,
 
   making: (part) => `Náhled: každý 16. řádek. Celek se počítá, hotovo ${part}.`,
   makingName: "Kolik z mapy je spočítáno",
-  tooFar: {
-    max: "Největší hodnota spojených hlav je přesná až zblízka.",
-    mean: "Průměr tohoto spojení je přesný až zblízka.",
-    share: "Podíl tohoto spojení je přesný až zblízka.",
-  },
-  closer: "přiblížit",
-  showMean: "ukázat průměr",
 
   distance: "podle vzdálenosti",
   distanceIs: "Kolik pozornosti jde o kolik tokenů zpět",
@@ -108,7 +91,6 @@ const cs: typeof en = {
   left: (many) => `bez ${count(many, "cs", ["klíče", "klíčů", "klíčů"])}`,
   leftIs: "Řádek, jak by vypadal, kdyby tyto klíče nebylo vidět. Mapa se nemění.",
   showAll: "vrátit všechny",
-  leftMap: "vynecháno z řádku",
 
   wordColumn: (pieces) => `Všech ${pieces} kousků slova dohromady; dotazy jsou poslední kousky slov.`,
   keys: [
