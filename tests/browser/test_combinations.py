@@ -124,33 +124,43 @@ def test_masked_less_unmasked(on_many: Page) -> None:
     expect(note(on_many)).to_have_count(0)
 
 
-def test_what_is_not_exact_from_afar_waits(on_many: Page) -> None:
+def test_from_afar_a_difference_is_shown_by_its_mean(on_many: Page) -> None:
     asked: list[str] = []
-    on_many.on("request", lambda r: asked.append(r.url) if "/tile?" in r.url else None)
+    on_many.on("request", lambda r: asked.append(r.url) if "derived=minus" in r.url else None)
     go(on_many, "long", "layer=0&head=0&heads=first")
-    asked.clear()
     choose(on_many, "0.1")
     combine(on_many, "0.0 less 0.1")  # the largest would have to wait, so the mean is shown
     assert state(on_many)["reduce"] == "mean"
     expect(note(on_many)).to_contain_text(
         "the mean and the share are exact; what is farthest from 0 only where"
     )
-    assert asked
-    assert all("reduce=mean" in url for url in asked)
-    asked.clear()
-    on_many.get_by_role("combobox", name="a pixel is the").select_option("max")
-    expect(note(on_many)).to_contain_text("Zoom in to see what is farthest from 0.")
-    on_many.wait_for_timeout(300)
-    assert not asked
-    go(on_many, "long", "layer=0&head=0&derived=minus:0.1&look=2_4500_4500")  # from near it is there
-    expect(note(on_many)).not_to_contain_text("Zoom in")
-    assert asked
-    assert all("zoom=0&" in url for url in asked)
-    go(on_many, "long", "layer=0&head=0&heads=first")
-    combine(on_many, "0.0 less 0.1")
+    tiles = [
+        url for url in asked if "/tile?" in url
+    ]  # of the difference; the head itself is refined meanwhile
+    assert tiles
+    assert all("reduce=mean" in url for url in tiles)
     on_many.get_by_role("button", name="back to head 0.0").click()
     drawn(on_many)
     assert "reduce" not in state(on_many)
+
+
+def test_a_link_to_what_is_not_exact_waits_until_one_is_near(on_many: Page) -> None:
+    asked: list[str] = []
+    on_many.on("request", lambda r: asked.append(r.url) if "/tile?" in r.url else None)
+    on_many.set_viewport_size(
+        {"width": 1280, "height": 600}
+    )  # so small that a pixel stands for 64 × 64 cells
+    on_many.evaluate(
+        "where => { location.hash = where }", f"#/map/{id_of(on_many, 'long')}?derived=minus:0.1"
+    )
+    expect(note(on_many)).to_contain_text("Zoom in to see what is farthest from 0.", timeout=20_000)
+    expect(note(on_many).get_by_role("button", name="show the mean")).to_be_visible()
+    on_many.wait_for_timeout(300)
+    assert not asked
+    go(on_many, "long", "layer=0&head=0&derived=minus:0.1&look=2_4500_4500")
+    expect(note(on_many)).not_to_contain_text("Zoom in")
+    assert asked
+    assert all("zoom=0&" in url for url in asked)
 
 
 def test_what_is_no_combination_is_said_and_left(chromium: Browser, many: App) -> None:
