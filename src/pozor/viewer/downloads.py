@@ -63,7 +63,7 @@ def download(shown: Shown, wanted: Wanted) -> bytes:
         return path.read_bytes()
 
 
-def _one_head(shown: object) -> tuple[AttentionMap, dict[str, int]]:
+def _one_head(shown: object) -> tuple[AttentionMap, dict[str, Any]]:
     if isinstance(shown, OneHead):
         return shown.whole, {"head": shown.head, "batch": shown.batch}
     if isinstance(shown, AttentionMap):

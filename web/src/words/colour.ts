@@ -114,11 +114,11 @@ const cs: typeof en = {
   signed: "modrá = méně než druhá, oranžová = více",
   units: {
     prob: "váha: jaký díl pozornosti řádku dostává klíč",
-    value_norm: "váha × ‖hodnota‖: délka toho, co klíč přidává, v jednotkách reziduálního proudu",
+    value_norm: "váha × ‖hodnota‖: délka toho, co klíč přidává, v jednotkách zbytkového proudu",
   },
   differences: {
     prob: "rozdíl vah",
-    value_norm: "rozdíl délek, v jednotkách reziduálního proudu",
+    value_norm: "rozdíl délek, v jednotkách zbytkového proudu",
   },
   whole: (side) => (side === 1 ? "celé mapy" : `celé mapy, kde bod má ${side} × ${side} políček`),
   inView: "toho, co bylo v okně",
@@ -147,7 +147,7 @@ const cs: typeof en = {
   bringsNothing: (who) => `${who} nedostává nic`,
   takes: (who, list) => `Kam ${who} přináší nejvíc: ${list}`,
   takesNothing: (who) => `${who} nepřináší nikomu nic`,
-  lengthsAre: "Čísla jsou délky: váha krát ‖v·W_O‖, v jednotkách reziduálního proudu.",
+  lengthsAre: "Čísla jsou délky: váha krát ‖v·W_O‖, v jednotkách zbytkového proudu.",
   lengthIs: (norm) => `délka toho, co klíč přidává: váha krát ‖v·W_O‖ = ${norm}`,
   length: "délka",
   textRow: "Čím sytěji je slovo podbarvené, tím víc vybranému řádku přináší.",
