@@ -33,7 +33,7 @@ const en = {
   distanceIs: "How much of the attention goes how many tokens back",
   distanceAhead: "← ahead · back →",
   bin: (from: number, to: number) => (from === to ? String(from) : `${from}–${to}`),
-  binSays: (tokens: string, part: string, ahead: boolean) => `${tokens} tokens ${ahead ? "ahead" : "back"}: ${part}`,
+  binSays: (tokens: string, part: string, ahead: boolean) => `${tokens} ${tokens === "1" ? "token" : "tokens"} ${ahead ? "ahead" : "back"}: ${part}`,
   itself: "itself",
 
   hide: (word: string) => `Leave ${word} out: the row without this key`,
