@@ -30,7 +30,9 @@ def html(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it is there.")] = False,
 ) -> None:
-    """Heads of a recording as one file: deep zoom, rows and cells, without a network.
+    """Heads of a recording as one file that needs no network.
+
+    Deep zoom, rows, columns and cells are inside.
 
     It opens in any browser, from the disk or from an e-mail, and computes by itself.
 
