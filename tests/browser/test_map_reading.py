@@ -241,7 +241,7 @@ def test_attention_by_distance(page: Page, reading: App) -> None:
     assert np.abs(np.array(found) - sums).max() <= 0.05 + 1e-9
     assert [text.split(":")[0] for text in shown] == [
         "itself",
-        "1 tokens back",
+        "1 token back",
         "2–3 tokens back",
         "4–7 tokens back",
         "8–15 tokens back",
