@@ -18,6 +18,8 @@ from map_page import (
     next_picture,
     number,
     opened,
+    record_all,
+    serving,
     state,
 )
 from matplotlib.image import imread
@@ -33,20 +35,23 @@ ODD = (0x00, 0xC8, 0xFF)
 
 
 @pytest.fixture(scope="module")
-def coloured(app: App) -> App:
-    """The test server with two recordings more: one not finite everywhere, one with an attention sink."""
+def coloured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A server of its own with two recordings more: one not finite everywhere, one with an attention sink."""
+    folder = tmp_path_factory.mktemp("coloured")
+    record_all(folder)
     rng = np.random.default_rng(5)
     tokens = [f" w{i}" for i in range(8)]
     q, k, v = rng.normal(size=(3, 2, 8, 4)).astype(np.float32)
     v[1, 2, 0] = np.inf  # head 1: what key 2 brings is infinite
     k[1, 5, 0] = np.nan  # and a row that sees key 5 is no number
     w_o = rng.normal(size=(8, 6)).astype(np.float32)
-    Recording.from_arrays(app.folder / "odd.pozor", q, k, v, causal=True, tokens=tokens, w_o=[w_o])
+    Recording.from_arrays(folder / "odd.pozor", q, k, v, causal=True, tokens=tokens, w_o=[w_o])
     q, k, v = rng.normal(size=(3, 1, 600, 8)).astype(np.float32)
     q[:, :, 0], k[:, 0, 0] = 6, 6  # everybody looks at the first token
     w_o = rng.normal(size=(8, 8)).astype(np.float32)
-    Recording.from_arrays(app.folder / "sink.pozor", q, k, v, causal=True, w_o=[w_o])
-    return app
+    Recording.from_arrays(folder / "sink.pozor", q, k, v, causal=True, w_o=[w_o])
+    with serving(folder) as running:
+        yield running
 
 
 @pytest.fixture
