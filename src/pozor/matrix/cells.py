@@ -104,14 +104,18 @@ class ScoredCells:
     def _pooled(
         self, batch: int, head: int, rows: slice, keys: slice
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """As squares, lse and all in one pass; None where lse is known or the mask alone does not count."""
+        """As squares, lse and all in one pass; None where lse is stored or the mask alone does not count.
+
+        Also where lse is known by now: the last digits must not depend on what was asked for before.
+        """
         ranges = None if self._lse is not None else self.ranges(batch, head, rows)
+        if ranges is None or not self.kv_len:
+            return None
         with self._lock:
             found, known = self._observed_of(batch, head)
-            if ranges is None or known[rows].all() or not self.kv_len:
-                return None
             seen = self._observed_precisely(batch, head, rows, Want(pooled=POOLED))
-            found[rows], known[rows] = to_numpy(seen.lse)[0, 0], True
+            found[rows] = np.where(known[rows], found[rows], to_numpy(seen.lse)[0, 0])
+            known[rows] = True
         columns = slice(keys.start // POOLED, -(-keys.stop // POOLED))
         largest, mean = (to_numpy(x)[0, 0, :, columns] for x in (seen.pooled.max, seen.pooled.mean))
         count = counted(ranges, keys, POOLED, POOLED)

@@ -165,6 +165,16 @@ def test_threads_see_the_same_tiles():
         np.testing.assert_array_equal(tile.values, alone.tile(zoom, 0, 0, head=head).values)
 
 
+def test_what_was_asked_before_leaves_no_trace():
+    # without a stored lse the base finds it in its own pass, a finer tile in another
+    q, k = vectors(23, (2, 80, 4), (1, 8300, 4))
+    up, down = AttentionMap(q, k), AttentionMap(q, k)
+    finer_first = [up.tile(zoom, 0, 0, head=1).values for zoom in (5, 6)]
+    coarser_first = [down.tile(zoom, 0, 0, head=1).values for zoom in (6, 5)]
+    np.testing.assert_array_equal(finer_first[0], coarser_first[1])
+    np.testing.assert_array_equal(finer_first[1], coarser_first[0])
+
+
 def test_grouped_heads_and_batches():
     q, k = vectors(1, (2, 4, 300, 6), (2, 2, 300, 6))
     options = {"causal": True, "mask": Padding(np.array([300, 170])), "q_offset": np.array([0, 3])}
