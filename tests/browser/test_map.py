@@ -141,6 +141,7 @@ def test_colours_are_the_values(chromium: Browser, app: App, shipped: "pozor.Rec
 
 
 def test_an_isolated_peak_survives_shrinking_and_a_click_finds_its_cell(on_map: Page) -> None:
+    # CASE-71
     go(on_map, "peak", "scale=linear")
     expect(on_map.get_by_test_id("pixel")).to_contain_text("a pixel = the largest of 2 × 2 cells")
     # the middle of a pixel of 2 × 2 cells lies between its cells

@@ -85,6 +85,7 @@ one"""
 
 
 def test_two_views_of_40000_tokens_stay_apart_and_their_messages_small(chromium: Browser, lab: Lab) -> None:
+    # CASE-70
     looks = "print(one.head, two.head, one.look, two.look, one.query, two.query)"
     move = "one.look = (24.0, 20000.5, 19990.5)\ntwo.query = 39999"
     with opened(chromium, lab, "two", TWO, "two", looks, move) as notebook:
