@@ -76,7 +76,7 @@ class Prepared:
             reduce: "max", "mean" or "share".   value: "prob", or "value_norm" = prob · v_norm of the key.
         """
         self._check_tile(zoom, row, column, reduce, value, head, batch)
-        if zoom >= ZOOM:
+        if self.needs_base(zoom):
             return _cut(self.base(value, head=head, batch=batch).make(), zoom, row, column, reduce)
         return self._fine(zoom, row, column, reduce, value, head, batch)
 
@@ -97,7 +97,7 @@ class Prepared:
         tokens have none and wait for the base.
         """
         self._check_tile(zoom, row, column, reduce, value, head, batch)
-        if zoom < ZOOM:
+        if not self.needs_base(zoom):
             return self._fine(zoom, row, column, reduce, value, head, batch), False
         found, preview = self.base(value, head=head, batch=batch).picture()
         return _cut(found, zoom, row, column, reduce), preview

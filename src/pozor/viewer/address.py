@@ -117,8 +117,8 @@ class Query:
 
     def layer_files(self) -> tuple[str, ...]:
         """The files of the layer that is asked about."""
-        kind = self.word("kind", get_args(Kind), "self")
-        return files(self.number("item", 0), self.number("layer"), kind)
+        item, layer, kind, _ = self.layer()
+        return files(item, layer, kind)
 
     def tile(self) -> TileAddress:
         """Which tile; zoom, row and column must be given."""
@@ -164,10 +164,6 @@ class Query:
         if text and not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9}){0,9999}", text):
             raise OptionError(f"hidden must be keys like 5,7, at most 10,000; got {text[:50]!r}.")
         return sorted({int(key) for key in text.split(",") if key})
-
-    def version(self) -> str | None:
-        """The version of the recording that the page knows."""
-        return self._given.get("version")
 
     def lang(self, default: str) -> str:
         """cs or en."""
